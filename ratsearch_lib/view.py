@@ -1,0 +1,266 @@
+"""Events → panels: the one reducer that the Gradio page, notebooks and the terminal share.
+
+A turn is an ordered list of panels, updated in place as events arrive; a front end draws the list and never
+looks at events. Text of models and archives stands in the panels as it came: escaping is the drawer's job.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from .agent.events import (
+    Event,
+    Generated,
+    Notice,
+    Prefill,
+    ReasoningDelta,
+    RunFinished,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+)
+
+LOGO = "<-3,,~~"
+FRAME_S = 0.2
+RAT = ("  <8=~~", " <8=~~ ", "<8=~~  ", "~~=8>  ", " ~~=8> ", "  ~~=8>")
+MAX_TITLE_CHARS = 80
+
+STOP_REASONS = {
+    "length": "The reply was cut off at the model's token limit.",
+    "empty": "The model's reply was empty: ask again, or in other words.",
+}
+
+
+@dataclass(slots=True)
+class Panel:
+    """One thing to draw. `TurnView` changes it until its state is no longer "pending".
+
+    kind        "status"     the rat, and what is being waited for; always last, gone when there is more to see
+                "reasoning"  body: the model's reasoning, plain text
+                "tool"       title: ``NAME | ARGUMENT``; body: the arguments as JSON
+                "result"     title: what was read; body: the tool's whole result, plain text; parent: its tool's key
+                "answer"     body: Markdown (also the words beside a tool call)
+                "notice"     body: a remark of the program, plain text
+                "error"      body: why the run failed, plain text
+    key         unique in the turn, and stable
+    state       "pending", "done" or "error"
+    log         a few words about the panel: "57 tokens", "31,204 characters", "stopped"
+    duration_s  seconds, once they are known
+    parent      key of the panel that this one belongs under
+    """
+
+    kind: Literal["status", "reasoning", "tool", "result", "answer", "notice", "error"]
+    key: str
+    title: str = ""
+    body: str = ""
+    state: Literal["pending", "done", "error"] = "pending"
+    log: str = ""
+    duration_s: float | None = None
+    parent: str | None = None
+
+
+class TurnView:
+    """The panels of one turn, from its events.
+
+    >>> view = TurnView()
+    >>> view.feed(TextDelta("The American "))
+    >>> view.feed(TextDelta("bison."))
+    >>> view.finish()
+    >>> [(panel.kind, panel.body, panel.state) for panel in view.panels]
+    [('answer', 'The American bison.', 'done')]
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self.panels: list[Panel] = []
+        self._clock = clock
+        self._started: dict[str, float] = {}  # by key
+        self._calls: list[tuple[str, Panel]] = []  # servers may give several calls the same id
+        self._count = 0
+        self._tokens = 0  # written in this step
+        self._tokens_before = 0  # of these, before the current panel
+        self._waiting = "Processing…"
+        self._over = False
+        self._show_status("Processing…")
+
+    def feed(self, event: Event) -> None:
+        """Take the turn's next event. Once the turn is over, events are ignored."""
+        if self._over:
+            return
+        match event:
+            case Prefill(processed, total):
+                self._tokens = self._tokens_before = 0
+                self._show_status(_reading(processed, total))
+            case Generated(tokens):
+                self._count_tokens(tokens)
+            case ReasoningDelta(text):
+                self._stream("reasoning", text)
+            case TextDelta(text):
+                self._stream("answer", text)
+            case ToolCall(id, name, arguments):
+                self._close_stream()
+                body = json.dumps(arguments, indent=2, ensure_ascii=False, default=str)
+                self._calls.append((id, self._open("tool", title=_call_title(name, arguments), body=body)))
+            case ToolResult():
+                self._add_result(event)
+                self._tokens = self._tokens_before = 0
+                if not any(panel.state == "pending" for panel in self.panels):
+                    self._show_status("Processing…")
+            case Notice(text):
+                self._add_notice(text)
+            case RunFinished(answer, stop_reason=stop_reason):
+                if answer and not any(panel.kind == "answer" for panel in self.panels):
+                    self._stream("answer", answer)
+                self.finish()
+                if stop_reason in STOP_REASONS:
+                    self._add_notice(STOP_REASONS[stop_reason])
+        self.tick()
+
+    def tick(self) -> None:
+        """Let the rat run on. `feed` does it too; call this between events that are far apart."""
+        last = self.panels[-1] if self.panels else None
+        if last and last.state == "pending" and last.kind in ("status", "reasoning"):
+            rat = RAT[int(self._clock() / FRAME_S) % len(RAT)]
+            last.title = f"{rat} {self._waiting if last.kind == 'status' else 'Thinking…'}"
+
+    def finish(self, interrupted: bool = False) -> None:
+        """End the turn; `interrupted` when the person stopped it."""
+        if self._over:
+            return
+        self._over = True
+        self._drop_status()
+        for panel in self.panels:
+            if panel.state == "pending":
+                self._close(panel)
+                if interrupted:
+                    panel.log = ", ".join(filter(None, (panel.log, "stopped")))
+        if interrupted:
+            self._add_notice("Stopped.")
+
+    def fail(self, message: str) -> None:
+        """End the turn with an error: what happened and what to do about it."""
+        if self._over:
+            return
+        self._over = True
+        self._drop_status()
+        for panel in self.panels:
+            if panel.state == "pending":
+                self._close(panel, "error" if panel.kind == "tool" else "done")
+        self._open("error", title="Error", body=message, state="error")
+
+    def _open(self, kind, **fields) -> Panel:
+        self._drop_status()
+        self._count += 1
+        panel = Panel(kind, f"{kind}-{self._count}", **fields)
+        self._started[panel.key] = self._clock()
+        self._tokens_before = self._tokens
+        self.panels.append(panel)
+        return panel
+
+    def _close(self, panel: Panel, state: Literal["done", "error"] = "done") -> None:
+        panel.state = state
+        panel.duration_s = round(self._clock() - self._started[panel.key], 2)
+        if panel.kind == "reasoning":
+            panel.title = "Thought"
+
+    def _current(self) -> Panel | None:
+        """The panel that text is streaming into."""
+        last = self.panels[-1] if self.panels else None
+        return last if last and last.kind in ("reasoning", "answer") and last.state == "pending" else None
+
+    def _close_stream(self) -> None:
+        if panel := self._current():
+            self._close(panel)
+
+    def _stream(self, kind, text: str) -> None:
+        panel = self._current()
+        if panel is None or panel.kind != kind:
+            if not text.strip():
+                return  # the blank lines that models write around reasoning and calls
+            self._close_stream()
+            panel = self._open(kind)
+            text = text.lstrip("\r\n")
+        panel.body += text
+
+    def _count_tokens(self, tokens: int) -> None:
+        if tokens < self._tokens:  # a new step
+            self._tokens_before = 0
+        self._tokens = tokens
+        if panel := self._current():
+            panel.log = _number(tokens - self._tokens_before, "token")
+        elif self.panels and self.panels[-1].kind == "status":
+            self._waiting = f"{_number(tokens, 'token')} Thinking…"
+
+    def _add_result(self, event: ToolResult) -> None:
+        state = "error" if event.is_error else "done"
+        tool = next((panel for id, panel in self._calls if id == event.id and panel.state == "pending"), None)
+        if tool:
+            tool.state, tool.duration_s = state, event.duration_s
+        self._count += 1
+        result = Panel(
+            "result",
+            f"result-{self._count}",
+            title=_result_title(event),
+            body=event.text,
+            state=state,
+            log=_number(len(event.text), "character"),
+            duration_s=event.duration_s,
+            parent=tool and tool.key,
+        )
+        if tool:
+            self.panels.insert(self.panels.index(tool) + 1, result)
+        else:
+            self._add_before_pending(result)
+
+    def _add_notice(self, text: str) -> None:
+        self._count += 1
+        self._add_before_pending(Panel("notice", f"notice-{self._count}", body=text, state="done"))
+
+    def _add_before_pending(self, panel: Panel) -> None:
+        """Put a panel before what is still being written, so that it does not cut that in two."""
+        pending = self.panels and self.panels[-1].state == "pending"
+        self.panels.insert(len(self.panels) - 1 if pending else len(self.panels), panel)
+
+    def _show_status(self, waiting: str) -> None:
+        self._close_stream()
+        self._waiting = waiting
+        if not (self.panels and self.panels[-1].kind == "status"):
+            self.panels.append(Panel("status", "status"))
+        self.tick()
+
+    def _drop_status(self) -> None:
+        if self.panels and self.panels[-1].kind == "status":
+            self.panels.pop()
+
+
+def _reading(processed: int, total: int) -> str:
+    if processed <= 0:
+        return "Processing…"
+    of = f" of {total}" if total > processed else ""
+    return f"{processed}{of} tokens Reading…"
+
+
+def _number(n: int, unit: str) -> str:
+    return f"{n:,} {unit}{'' if n == 1 else 's'}"
+
+
+def _one_line(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_TITLE_CHARS else text[: MAX_TITLE_CHARS - 1] + "…"
+
+
+def _call_title(name: str, arguments: dict) -> str:
+    shown = ", ".join(str(value) for value in arguments.values())
+    return _one_line(f"{name} | {shown}" if shown else name)
+
+
+def _result_title(event: ToolResult) -> str:
+    if event.title:
+        return _one_line(f"Read: {event.title}")
+    first_line = _one_line(event.text.lstrip().partition("\n")[0]).rstrip(":")
+    if event.is_error:
+        return f"Error: {first_line}" if first_line else "Error"
+    return first_line or "Empty result"
