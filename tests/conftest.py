@@ -1,0 +1,29 @@
+"""Fixtures that several test modules share. Real parts only: nothing here stands in for code under test."""
+
+from pathlib import Path
+
+import pytest
+
+from ratsearch_lib.cache import cache_folder
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def private_cache(tmp_path_factory):
+    """Indexes and the sample archive go to a folder of this session; model weights are shared with the user."""
+    models = cache_folder("models")
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        (cache_folder() / "models").symlink_to(models)
+        yield
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real archives, pages and judged sets."""
+    if not DATA.is_dir():
+        pytest.skip("needs the real data in ../shared/data")
+    return DATA
