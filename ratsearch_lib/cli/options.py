@@ -1,0 +1,264 @@
+"""Which archive, server and model: the options that `ratsearch` and `app.py` share, and what they open.
+
+parser = argparse.ArgumentParser()
+add_options(parser)
+options = choose(parser.parse_args(), os.environ)
+with open_session(options, print) as session:
+    session.agent.run("What is the largest mammal in North America?")
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import ArchiveError, RatsearchError
+from .progress import progress_bar
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+    from ..chat import ChatClient
+    from ..chat.local import LocalServer
+    from ..library import Library
+
+Report = Callable[[str], None]  # is given one line for the person
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for, by options, environment and folder together.
+
+    zim            the archive; None: the sample encyclopedia
+    zim_reason     why that one, for the header
+    endpoint       the chat server's address; None: one found on this machine, or the embedded model
+    api_key        for `endpoint` alone
+    model          a model's name on the server; None: its first
+    gguf           a model file to serve; None: the embedded model's, where no server is used
+    chat_template  a Jinja file to serve `gguf` with; None: its own
+    mode           "auto", "tools" or "guided"
+    context        the served model's context window in tokens; None: the usual
+    download       whether the embedded model's weights may be fetched
+    """
+
+    zim: Path | None = None
+    zim_reason: str = "the sample encyclopedia"
+    endpoint: str | None = None
+    api_key: str | None = None
+    model: str | None = None
+    gguf: Path | None = None
+    chat_template: Path | None = None
+    mode: str = "auto"
+    temperature: float | None = None
+    seed: int | None = None
+    context: int | None = None
+    download: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An opened library with a model to read it, and the header's two lines about them."""
+
+    library: Library
+    client: ChatClient
+    server: LocalServer | None
+    agent: Agent
+    archive_line: str
+    model_line: str
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add every option below to `parser`. None has a default, so that a subcommand can repeat its parent's."""
+    add_archive_options(parser)
+    add_model_options(parser)
+
+
+def add_archive_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("archive")
+    group.add_argument(
+        "--zim",
+        metavar="FILE",
+        help="the ZIM archive to read (else: $RATSEARCH_ZIM, ./wikipedia.zim, the only ./*.zim, a small sample)",
+    )
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("model")
+    group.add_argument(
+        "--endpoint",
+        metavar="URL",
+        help="an OpenAI-compatible server, such as localhost:8080; its key comes from $OPENAI_API_KEY"
+        " (else: $OPENAI_BASE_URL, a server found on this machine, a small model that comes with ratsearch)",
+    )
+    group.add_argument("--model", metavar="NAME|FILE.gguf", help="one of the server's models, or a model file to serve")
+    group.add_argument("--chat-template", metavar="FILE", help="Jinja chat template for --model FILE.gguf")
+    group.add_argument(
+        "--mode",
+        choices=("auto", "tools", "guided"),
+        help="let the model call the tool, or do it for models that cannot (auto: as the server says)",
+    )
+    group.add_argument("--temperature", type=float, metavar="T", help="0: always the likeliest word")
+    group.add_argument("--seed", type=int, metavar="N", help="the same seed, the same answer")
+    group.add_argument("--context", type=_tokens, metavar="TOKENS", help="context window of a model served here")
+    group.add_argument("--no-download", action="store_true", help="never fetch the small model's weights")
+
+
+def _tokens(text: str) -> int:
+    number = int(text)
+    if number < 512:
+        raise argparse.ArgumentTypeError("a context window has at least 512 tokens")
+    return number
+
+
+def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = Path()) -> Options:
+    """What to open, from the parsed options, the environment and the current `folder`.
+
+    The only reader of the environment. Raises RatsearchError when the options contradict each other or name a
+    file that is not there.
+    """
+    given = {name: value for name, value in vars(args).items() if value is not None and value is not False}
+    zim, zim_reason = choose_archive(given.get("zim"), environ.get("RATSEARCH_ZIM"), folder)
+    model, endpoint = given.get("model"), given.get("endpoint")
+    gguf = None
+    if (
+        model and not endpoint and model.lower().endswith(".gguf")
+    ):  # with --endpoint it is a name: servers use file names
+        gguf, model = _existing(Path(model).expanduser(), "--model"), None
+    if not gguf:
+        endpoint = endpoint or environ.get("OPENAI_BASE_URL") or None
+    template = given.get("chat_template")
+    if template and not gguf:
+        raise RatsearchError("--chat-template goes with --model FILE.gguf: other servers have templates of their own.")
+    return Options(
+        zim=zim,
+        zim_reason=zim_reason,
+        endpoint=endpoint,
+        api_key=(environ.get("OPENAI_API_KEY") or None) if endpoint else None,
+        model=model,
+        gguf=gguf,
+        chat_template=_existing(Path(template).expanduser(), "--chat-template") if template else None,
+        mode=given.get("mode", "auto"),
+        temperature=given.get("temperature"),
+        seed=given.get("seed"),
+        context=given.get("context"),
+        download="no_download" not in given,
+    )
+
+
+def choose_archive(given: str | None, named: str | None, folder: Path) -> tuple[Path | None, str]:
+    """The archive and why it was chosen; None is the sample. `given` by --zim, `named` by the environment."""
+    if given:
+        return _archive_file(Path(given).expanduser(), "--zim"), "given with --zim"
+    if named:
+        return _archive_file(Path(named).expanduser(), "RATSEARCH_ZIM"), "named by RATSEARCH_ZIM"
+    found = _archives_in(folder)
+    for path in found:
+        if path.stem == "wikipedia":
+            return path, f"found as ./{path.name}"
+    if len(found) == 1:
+        return found[0], "the only archive in this folder"
+    if found:
+        return None, f"the sample encyclopedia, as there are {len(found)} archives in this folder: choose with --zim"
+    return None, "the sample encyclopedia, as there is no archive in this folder"
+
+
+def _archives_in(folder: Path) -> list[Path]:
+    """Whole archives and the first parts of split ones."""
+    return sorted(path for path in folder.iterdir() if path.suffix in (".zim", ".zimaa") and path.is_file())
+
+
+def _archive_file(path: Path, origin: str) -> Path:
+    if path.is_dir():
+        inside = ", ".join(file.name for file in _archives_in(path)[:5])
+        hint = f"give one of its files: {inside}" if inside else "there is no .zim file in it"
+        raise ArchiveError(f"{origin}: {path} is a folder; {hint}.")
+    first_part = path.with_suffix(".zimaa")
+    if path.suffix == ".zim" and not path.exists() and first_part.is_file():
+        return first_part
+    if len(path.suffix) == 6 and path.suffix.startswith(".zim") and path != first_part and path.is_file():
+        raise ArchiveError(f"{origin}: {path} is one part of a split archive; give the first, {first_part.name}.")
+    return _existing(path, origin, ArchiveError)
+
+
+def _existing(path: Path, origin: str, error: type[RatsearchError] = RatsearchError) -> Path:
+    if not path.is_file():
+        raise error(f"{origin}: there is no file {path}.")
+    return path
+
+
+@contextmanager
+def open_session(options: Options, report: Report) -> Iterator[Session]:
+    """Everything that a question needs, closed at the end. Raises RatsearchError."""
+    with ExitStack() as stack:
+        library = stack.enter_context(open_library(options, report))
+        client, server = open_client(options, report)
+        if server:
+            stack.callback(server.close)
+        agent = make_agent(options, client, library)
+        yield Session(
+            library, client, server, agent, archive_line(options, library), model_line(options, client, server)
+        )
+
+
+def open_library(options: Options, report: Report, *, build: str = "wait") -> Library:
+    """The chosen archive; its title index is built first, with a progress bar, unless `build` says otherwise."""
+    from ..library import Library
+
+    path = options.zim
+    if path is None:
+        from ..sample import archive_path
+
+        with progress_bar("Writing the sample encyclopedia", report) as progress:
+            path = archive_path(progress)
+    with progress_bar(f"Indexing the titles of {path.name}, once", report, unit="titles") as progress:
+        return Library.open(path, build=build, progress=progress)
+
+
+def open_client(options: Options, report: Report) -> tuple[ChatClient, LocalServer | None]:
+    """A client of the chosen server; of one that was started here, the server too, to be closed by the caller."""
+    from ..chat import ChatClient
+    from ..chat.discover import find_server
+
+    wishes = {"temperature": options.temperature, "seed": options.seed}
+    wishes = {name: value for name, value in wishes.items() if value is not None}
+    if options.endpoint:
+        return ChatClient(options.endpoint, options.model, options.api_key, **wishes), None
+    if not options.gguf and (found := find_server()):
+        return ChatClient(found, options.model, **wishes), None
+    server = _start_server(options, report)
+    return ChatClient(server.base_url, options.model, server.api_key, **wishes), server
+
+
+def _start_server(options: Options, report: Report) -> LocalServer:
+    from ..chat.local import LocalServer, embedded_weights
+
+    gguf = options.gguf
+    if gguf is None:
+        with progress_bar("Fetching the small model SmolLM2-135M-Instruct, once", report, unit="bytes") as progress:
+            gguf = embedded_weights(progress, download=options.download)
+    settings = {"n_ctx": options.context, "chat_template": options.chat_template}
+    return LocalServer(gguf, **{name: value for name, value in settings.items() if value is not None})
+
+
+def make_agent(options: Options, client: ChatClient, library: Library) -> Agent:
+    """An agent that reads `library`."""
+    from ..agent import Agent
+
+    return Agent(client, [library.read_article], mode=options.mode)
+
+
+def archive_line(options: Options, library: Library) -> str:
+    """The header's line about the archive: its file, and why that one."""
+    return f"{library.archive.path.name} ({options.zim_reason})"
+
+
+def model_line(options: Options, client: ChatClient, server: LocalServer | None) -> str:
+    """The header's line about the model: its name, and where it runs. Asking for it proves that the server answers."""
+    names = client.models()
+    name = client.model or (names[0] if names else "model")
+    if server:
+        return f"{name} (started here)" if options.gguf else f"{name} (comes with ratsearch)"
+    return f"{name} at {client.base_url}" + ("" if options.endpoint else " (found on this machine)")
