@@ -1,0 +1,158 @@
+"""Titles as words: one normaliser for the index and for queries.
+
+`normalise` says when two titles are the same but for case, accents, underscores and punctuation; `words` gives the
+words that are indexed, with plurals removed and scripts without spaces cut into pairs of characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+NORMALISER_VERSION = 1  # stored in every index; raise it whenever `words` or `normalise` gives anything else
+
+MAX_WORD_CHARS = 48  # longer ones are cut: no real word, and no room for them in the index
+
+# Accents, breathings and vowel points that people leave out when typing; marks that make another letter stay.
+_POINTS = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640]")
+_APOSTROPHES = re.compile("['’ʼ`´‘ʻ′]")
+_ACRONYM = re.compile(r"\b(?:[^\W\d_]\.){2,}")  # U.S., J.R.R.
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d\d\d(?!\d))")
+_TAG = re.compile(r"</?[a-z]{1,6}>", re.I)  # some archives have <i>…</i> in titles
+_AMPERSAND = re.compile(r"\s*&(?:amp;)?\s*")
+_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "ø": "o", "Ø": "o", "đ": "d", "Đ": "d", "ł": "l", "Ł": "l"}
+    | {"ð": "d", "Ð": "d", "þ": "th", "Þ": "th", "ı": "i", "ħ": "h", "Ħ": "h", "ə": "e"}
+    | {"ة": "ه", "ى": "ي", "ی": "ي", "ک": "ك"}  # Arabic letters that are typed either way
+)
+# Written without spaces: Thai and Lao, Myanmar, Khmer, Kana, Han, Hangul.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+    "\U00020000-\U0003ffff"
+)
+# Vowel signs and the like, which are parts of words though not letters: Devanagari to Sinhala, and Tibetan.
+_VOWEL_SIGNS = (
+    "\u0900-\u0903\u093a-\u094f\u0955-\u0957\u0962\u0963\u0980-\u0983\u09bc-\u09cd\u09d7\u0a01-\u0a03\u0a3c-\u0a51"
+    "\u0a70-\u0a75\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0bd7\u0c00-\u0c04"
+    "\u0c3c-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d\u0d57\u0d82\u0d83\u0dca-\u0ddf\u0f71-\u0fbc"
+)
+_WORD = re.compile(f"([{_UNSPACED}]+)|((?:[^\\W_{_UNSPACED}]|[{_VOWEL_SIGNS}])+)")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_LONE_LETTERS = re.compile(r"(?:^|[\W_])[^\W\d_][\W_]+[^\W\d_](?:[\W_]|$)")
+_NAME_SYMBOLS = re.compile(r"(?<=[^\W_])[+#]+|\$(?=[^\W_])")  # C++, C#, Ke$ha: what tells such titles apart
+
+
+def normalise(title: str) -> str:
+    """The title without what people leave out or write otherwise: case, accents, underscores, punctuation.
+
+    Two titles are the same if this is equal. Where nothing but symbols would be left, it is those.
+
+    >>> normalise("Guns_N'_Roses"), normalise("J. R. R. Tolkien"), normalise("AT&T"), normalise("!!!")
+    ('guns n roses', 'jrr tolkien', 'at and t', '!!!')
+    >>> normalise("C++") == normalise("C")
+    False
+    """
+    found = _split(title)
+    if not found:
+        return symbols(title)
+    marks = _NAME_SYMBOLS.findall(title)
+    return " ".join(found + marks) if marks else " ".join(found)
+
+
+def words(title: str) -> list[str]:
+    """The words by which a title is found, in order.
+
+    >>> words("List of largest mammals"), words("M*A*S*H"), words("中华人民")
+    (['list', 'of', 'largest', 'mammal'], ['mash'], ['中华', '华人', '人民'])
+    """
+    found = []
+    for word in _split(title):
+        if word.isascii():
+            found.append(_singular(word))
+        elif _is_unspaced(word) and len(word) > 2:
+            found += [word[i : i + 2] for i in range(len(word) - 1)]
+        elif word.startswith("ال") and len(word) > 4:  # the Arabic article
+            found.append(word[2:])
+        else:
+            found.append(word)
+    return found
+
+
+def symbols(title: str) -> str:
+    """A title without letters or digits, as it is looked up: "!!!", "∞"."""
+    printable = title.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
+    return unicodedata.normalize("NFKC", "".join(printable.replace("_", " ").split())).casefold()[:MAX_WORD_CHARS]
+
+
+def exact_term(title: str) -> str | None:
+    """One more index term for titles that their words do not tell apart: those of symbols, and C++ beside C.
+
+    >>> exact_term("!!!"), exact_term("C++"), exact_term("Oxygen")
+    ('=!!!', '=c_++', None)
+    """
+    key = normalise(title)
+    if not key or (key[-1].isalnum() and _split(title)):
+        return None
+    return "=" + key.replace(" ", "_")
+
+
+def fold(text: str) -> str:
+    """Lower case, without accents and points."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text).translate(_LETTERS)
+    folded = _POINTS.sub("", decomposed).casefold().translate(_LETTERS)
+    return unicodedata.normalize("NFC", folded)
+
+
+def without_tags(title: str) -> str:
+    return _TAG.sub("", title) if "<" in title else title
+
+
+def _split(title: str) -> list[str]:
+    text = _APOSTROPHES.sub("", without_tags(title))
+    if "." in text:
+        text = _ACRONYM.sub(lambda match: match.group().replace(".", "") + " ", text)
+    if "&" in text:
+        text = _AMPERSAND.sub(" and ", text)
+    if "," in text:
+        text = _THOUSANDS.sub("", text)
+    text = fold(text)
+    found = _ASCII_WORD.findall(text) if text.isascii() else [match.group() for match in _WORD.finditer(text)]
+    if len(found) > 1 and _LONE_LETTERS.search(text):
+        found = _join_letters(found)
+    if len(text) > MAX_WORD_CHARS:
+        found = [word[:MAX_WORD_CHARS] for word in found]
+    return found
+
+
+def _join_letters(found: list[str]) -> list[str]:
+    """Runs of single letters as one word: j r r tolkien → jrr tolkien, m a s h → mash."""
+    joined, run = [], ""
+    for word in found:
+        if len(word) == 1 and word.isalpha() and not _is_unspaced(word):
+            run += word
+            continue
+        if run:
+            joined.append(run)
+            run = ""
+        joined.append(word)
+    if run:
+        joined.append(run)
+    return joined
+
+
+def _is_unspaced(word: str) -> bool:
+    match = _WORD.match(word)
+    return match is not None and match.group(1) is not None
+
+
+def _singular(word: str) -> str:
+    """Harman's s-stemmer (1991): plurals only, so that no two different words become one."""
+    if len(word) < 4 or word[-1] != "s" or word[-2] in "sui":
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word[-2] == "e" and (word[-3] in "xz" or word[-4:-2] in ("ch", "sh", "ss")):
+        return word[:-2]
+    return word[:-1]

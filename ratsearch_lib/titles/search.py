@@ -1,0 +1,168 @@
+"""From what was typed to the titles it may mean: variants of its words, candidates that hold them, a re-rank.
+
+1. Every word of the query gets variants: itself, spelling corrections from the vocabulary, numerals, abbreviations,
+   joined with its neighbour or split in two. Each has a likeness of at most 1.
+2. Two queries find candidates: titles with any of the variants (BM25), titles with one variant of every word.
+3. Candidates are scored by how much of the query they cover, how much of them it covers, and how alike they look.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .normalise import exact_term, normalise, words
+from .variants import NOISE, Variant, variants
+
+if TYPE_CHECKING:
+    from .store import ArchiveTitles, StoredTitles
+    from .words import WordIndex
+
+MAX_QUERY_CHARS = 400
+MAX_QUERY_WORDS = 24
+ANY_OF, ALL_OF = 80, 40  # candidates
+ALL_OF_MAX_TITLES = 200_000  # no intersection when even the rarest word is in more titles than this
+COMMON, RARE = 0.01, 0.002  # a word in more than 1 % of titles is not searched for beside one in under 0.2 %
+NOISE_WEIGHT = 0.35
+
+QUERY_COVERED, TITLE_COVERED, IN_ORDER, ANY_ORDER, EXACT = 0.46, 0.26, 0.14, 0.08, 0.10
+REDIRECT_PENALTY = 0.015
+SCALE = 1 / (QUERY_COVERED + TITLE_COVERED + IN_ORDER + ANY_ORDER + 2 * EXACT + 0.05)
+
+_PARENTHESIS = re.compile(r"\(([^()]*)\)\s*$")
+
+
+@dataclass(slots=True)
+class Query:
+    """What was typed, made ready: its words, their weights and variants."""
+
+    text: str
+    words: list[str]
+    weights: list[float] = field(default_factory=list)
+    single: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # title word → (query word, likeness)
+    several: list[Variant] = field(default_factory=list)  # variants that join or split words
+    groups: list[dict[str, float]] = field(default_factory=list)  # per query word: title words → likeness
+    frequencies: list[int] = field(default_factory=list)  # per query word: titles with its most frequent variant
+
+
+def prepare(text: str, index: WordIndex) -> Query:
+    text = " ".join(text[:MAX_QUERY_CHARS].replace("_", " ").split())
+    query = Query(text, words(text)[:MAX_QUERY_WORDS])
+    count = len(query.words)
+    query.groups = [{} for _ in range(count)]
+    query.frequencies = [1] * count
+    for variant in variants(query.words, index):
+        if len(variant.places) == len(variant.words) == 1:
+            query.single.setdefault(variant.words[0], []).append((variant.places[0], variant.likeness))
+        else:
+            query.several.append(variant)
+        for place in variant.places:
+            if variant.likeness >= 0.6:
+                query.frequencies[place] = max(query.frequencies[place], variant.titles)
+            group = query.groups[place]
+            for word in variant.words:
+                group[word] = max(variant.likeness, group.get(word, 0.0))
+    all_noise = all(word in NOISE for word in query.words)
+    for place, word in enumerate(query.words):
+        known = bool(query.groups[place])
+        weight = index.weight_of(query.frequencies[place]) if known else index.unknown_weight * 0.6
+        query.weights.append(weight * NOISE_WEIGHT if word in NOISE and not all_noise else weight)
+    return query
+
+
+def candidates(query: Query, index: WordIndex) -> list[int]:
+    """Positions of titles worth a closer look, without repetition."""
+    found: list[int] = []
+    extra = exact_term(query.text)
+    if extra and index.titles_with(extra):
+        found += index.any_of({extra: 1.0}, ALL_OF)
+    known = [place for place, group in enumerate(query.groups) if group]
+    if not known:
+        return found
+    all_noise = all(word in NOISE for word in query.words)
+    telling = [query.frequencies[place] for place in known if all_noise or query.words[place] not in NOISE]
+    rarest = min(telling, default=0)
+    boosts: dict[str, float] = {}
+    for place in known:
+        if query.frequencies[place] > index.count * COMMON and rarest < index.count * RARE:
+            continue
+        for word, likeness in query.groups[place].items():
+            # so that a rare misspelling does not outweigh the word it stands for
+            boost = query.weights[place] / index.weight_of(index.titles_with(word)) * likeness**2
+            boosts[word] = max(boost, boosts.get(word, 0.0))
+    found += index.any_of(boosts, ANY_OF)
+    if len(known) > 1 and rarest < ALL_OF_MAX_TITLES:
+        found += index.all_of([query.groups[place] for place in known], ALL_OF)
+    return list(dict.fromkeys(found))
+
+
+def rank(
+    query: Query, positions: list[int], index: WordIndex, titles: ArchiveTitles | StoredTitles
+) -> list[tuple[float, int, str]]:
+    """(score, position, title) of each candidate, best first; ties go by position, the same way every time."""
+    from rapidfuzz import fuzz
+
+    total = sum(query.weights) or 1.0
+    own_words = set(query.words)
+    typed = " ".join(query.words)
+    typed_sorted = " ".join(sorted(query.words))
+    lowered = query.text.lower()
+    key = normalise(query.text)
+    scored = []
+    for position in positions:
+        title = titles.title(position)
+        if not title:
+            continue
+        title_words = words(title)
+        likeness, matched = _match(query, title_words)
+        covered = sum(map(_product, likeness, query.weights)) / total
+        parenthesis = _PARENTHESIS.search(title)
+        aside = words(parenthesis.group(1)) if parenthesis else ()
+        title_total = title_covered = 0.0
+        for word in set(title_words):
+            weight = index.weight(word)
+            if word in NOISE and word not in own_words:
+                weight *= 0.3
+            share = matched.get(word, 0.0)
+            if not share and word in aside:
+                weight *= 0.45
+            title_total += weight
+            title_covered += weight * share
+        joined = " ".join(title_words)
+        score = QUERY_COVERED * covered + TITLE_COVERED * title_covered / (title_total or 1.0)
+        score += IN_ORDER * fuzz.ratio(typed, joined) / 100
+        score += ANY_ORDER * fuzz.ratio(typed_sorted, " ".join(sorted(title_words))) / 100
+        if joined == typed and normalise(title) == key:
+            score += EXACT
+        if len(title) == len(lowered) and title.lower() == lowered:
+            score += EXACT
+        if title == query.text:
+            score += 0.05
+        if titles.is_redirect(position):
+            score -= REDIRECT_PENALTY
+        scored.append((min(1.0, max(0.0, score * SCALE)), position, title))
+    scored.sort(key=lambda each: (-each[0], each[1]))
+    return scored
+
+
+def _product(a: float, b: float) -> float:
+    return a * b
+
+
+def _match(query: Query, title_words: list[str]) -> tuple[list[float], dict[str, float]]:
+    """How well each query word is found in the title, and each title word in the query."""
+    likeness = [0.0] * len(query.words)
+    matched: dict[str, float] = {}
+    present = set(title_words)
+    for word in present:
+        for place, alike in query.single.get(word, ()):
+            likeness[place] = max(likeness[place], alike)
+            matched[word] = max(matched.get(word, 0.0), alike)
+    for variant in query.several:
+        if present.issuperset(variant.words):
+            for place in variant.places:
+                likeness[place] = max(likeness[place], variant.likeness)
+            for word in variant.words:
+                matched[word] = max(matched.get(word, 0.0), variant.likeness)
+    return likeness, matched

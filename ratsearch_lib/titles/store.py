@@ -1,0 +1,205 @@
+"""Where the titles of an index are read, by their position in it.
+
+Of an archive only the entries' numbers are kept: libzim reads a title in 4 µs. Pairs are kept as they came.
+"""
+
+from __future__ import annotations
+
+import logging
+import mmap
+import os
+from array import array
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from ..errors import ArchiveError
+from .normalise import without_tags
+
+if TYPE_CHECKING:
+    from ..archive import Archive
+
+log = logging.getLogger(__name__)
+
+ENTRIES = "entries.bin"  # of an archive: uint32, entry number × 2, + 1 for a redirect
+TITLES, OFFSETS, TARGETS = "titles.bin", "offsets.bin", "targets.bin"  # of pairs: UTF-8; uint64 ends; uint32 positions
+MAX_CHAIN = 8  # redirects to redirects
+
+
+class _Numbers:
+    """A file of fixed-width numbers, mapped: memory is used for the pages that are read."""
+
+    def __init__(self, path: Path, typecode: str):
+        self._map = map_file(path)
+        self._view = memoryview(self._map).cast(typecode)
+
+    def __len__(self) -> int:
+        return len(self._view)
+
+    def __getitem__(self, i: int) -> int:
+        return self._view[i]
+
+    def close(self) -> None:
+        self._view.release()
+        if isinstance(self._map, mmap.mmap):
+            self._map.close()
+
+
+def map_file(path: Path) -> mmap.mmap | bytes:
+    with open(path, "rb") as file:
+        if not os.path.getsize(path):
+            return b""
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    if hasattr(mmap, "MADV_RANDOM"):
+        mapped.madvise(mmap.MADV_RANDOM)
+    return mapped
+
+
+def write_file(file: BinaryIO, numbers: array) -> None:
+    """Appends the numbers, and empties the array."""
+    file.write(numbers.tobytes())
+    del numbers[:]
+
+
+def _readable(title: str) -> str:
+    return without_tags(title).replace("_", " ")
+
+
+class ArchiveTitles:
+    """The titles of an archive's entries."""
+
+    def __init__(self, folder: Path, archive: Archive):
+        self._archive = archive
+        self._entries = _Numbers(folder / ENTRIES, "I")
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def title(self, position: int) -> str:
+        """ "" where the archive is damaged."""
+        try:
+            return _readable(self._archive.title_by_id(self._entries[position] >> 1))
+        except ArchiveError as error:
+            log.info("%s", error)
+            return ""
+
+    def is_redirect(self, position: int) -> bool:
+        return bool(self._entries[position] & 1)
+
+    def target(self, position: int) -> tuple[str, str] | None:
+        """Title and path of the article that this title leads to; None where it leads nowhere."""
+        try:
+            entry = self._archive.follow(self._archive.entry_by_id(self._entries[position] >> 1))
+        except ArchiveError as error:
+            log.info("%s", error)
+            return None
+        return _readable(entry.title), entry.path
+
+    def close(self) -> None:
+        self._entries.close()
+
+
+class StoredTitles:
+    """The titles of pairs, kept beside the index. Their path is the title itself."""
+
+    def __init__(self, folder: Path):
+        self._text = map_file(folder / TITLES)
+        self._ends = _Numbers(folder / OFFSETS, "Q")
+        self._targets = _Numbers(folder / TARGETS, "I")
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def title(self, position: int) -> str:
+        start = self._ends[position - 1] if position else 0
+        return self._text[start : self._ends[position]].decode()
+
+    def is_redirect(self, position: int) -> bool:
+        return self._targets[position] != position
+
+    def target(self, position: int) -> tuple[str, str] | None:
+        title = self.title(self._targets[position])
+        return title, title
+
+    def close(self) -> None:
+        self._ends.close()
+        self._targets.close()
+        if isinstance(self._text, mmap.mmap):
+            self._text.close()
+
+
+class ArchiveTitlesWriter:
+    def __init__(self, folder: Path):
+        self._file = (folder / ENTRIES).open("wb")
+        self._numbers = array("I")
+
+    def add(self, id: int, is_redirect: bool) -> None:
+        self._numbers.append(id << 1 | is_redirect)
+        if len(self._numbers) == 1 << 16:
+            write_file(self._file, self._numbers)
+
+    def close(self) -> None:
+        write_file(self._file, self._numbers)
+        close_synced(self._file)
+
+
+class StoredTitlesWriter:
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._text = (folder / TITLES).open("wb")
+        self._ends = array("Q")
+        self._end = 0
+        self._hashes = array("q")
+        self._redirects = array("I")  # positions of redirects
+        self._redirect_hashes = array("q")  # and what each leads to
+
+    def add(self, title: str, target: str | None) -> None:
+        encoded = title.encode("utf-8", "replace")
+        if target is not None and target != title:
+            self._redirects.append(len(self._ends))
+            self._redirect_hashes.append(hash(target))
+        self._text.write(encoded)
+        self._end += len(encoded)
+        self._ends.append(self._end)
+        self._hashes.append(hash(title))
+
+    def close(self) -> None:
+        close_synced(self._text)
+        with open(self._folder / OFFSETS, "wb") as file:
+            file.write(self._ends.tobytes())
+            close_synced(file)
+        del self._ends[:]
+        with open(self._folder / TARGETS, "wb") as file:
+            file.write(self._find_targets())
+            close_synced(file)
+
+    def _find_targets(self) -> bytes:
+        """The position that each title leads to: its own, unless it is a redirect.
+
+        Targets are found by the 64-bit hashes of the titles: a dictionary of 20 million would take gigabytes.
+        """
+        import numpy as np
+
+        hashes = np.frombuffer(self._hashes, dtype=np.int64)
+        direct = np.arange(len(hashes), dtype=np.uint32)
+        if not len(self._redirects):
+            return direct.tobytes()
+        order = np.argsort(hashes, kind="stable").astype(np.uint32)
+        wanted = np.frombuffer(self._redirect_hashes, dtype=np.int64)
+        redirects = np.frombuffer(self._redirects, dtype=np.uint32)
+        places = np.minimum(np.searchsorted(hashes, wanted, sorter=order), len(hashes) - 1)
+        found = order[places]
+        exists = hashes[found] == wanted
+        step = direct.copy()
+        step[redirects[exists]] = found[exists]  # a redirect to nowhere stands for itself
+        leads_to = step.copy()
+        for _ in range(MAX_CHAIN):
+            leads_to[redirects] = step[leads_to[redirects]]
+        in_a_circle = redirects[step[leads_to[redirects]] != leads_to[redirects]]
+        leads_to[in_a_circle] = in_a_circle
+        return leads_to.tobytes()
+
+
+def close_synced(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+    file.close()
