@@ -1,0 +1,206 @@
+"""ChatClient: one OpenAI-compatible chat server, its quirks normalised to deltas."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from ..errors import BadReply, ChatError, ModelNotFound
+from . import failures
+from .bridge import run
+from .delta import Delta
+from .endpoint import Endpoint
+from .window import find_window, knows_tools
+from .wire import read_chunk
+
+log = logging.getLogger(__name__)
+
+SLOTS_IF_UNKNOWN = 1
+
+# Names under which servers list what cannot chat beside what can.
+_NO_CHAT = re.compile(r"embed|rerank|\bbge-|\be5-|\bgte-|minilm|whisper|tts|dall-e|moderation|transcribe|-image", re.I)
+# Fields that make a reply more telling, and that a strict server may refuse.
+_OPTIONAL = ("stream_options", "return_progress", "cache_prompt")
+_EMPTY = Delta()
+
+
+class ChatClient:
+    """One chat server: `ChatClient("localhost:8080")`.
+
+    model            a name of `models()`; None: the first that can chat, known as `.model` after the first use
+    api_key          sent to this address only
+    timeout_s        the longest silence: reading a long prompt takes a laptop minutes
+    request_options  go into each request as they are: seed=1, top_p=0.9, chat_template_kwargs={…}
+
+    >>> client = ChatClient("localhost:8080", temperature=0.5)
+    >>> client.base_url
+    'http://localhost:8080/v1'
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout_s: float = 900.0,
+        **request_options: Any,
+    ):
+        headers = request_options.pop("extra_headers", None) or {}
+        extra_body = request_options.pop("extra_body", None) or {}
+        self.model = model
+        self.request_options = {**request_options, **extra_body}
+        self._endpoint = Endpoint(base_url, api_key, timeout_s=timeout_s, headers=headers)
+        self._is_llamacpp: bool | None = None
+        self._refused: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"ChatClient({self.base_url!r}, model={self.model!r})"  # and not the key
+
+    @property
+    def base_url(self) -> str:
+        return self._endpoint.base_url
+
+    async def stream(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        response_format: Mapping[str, Any] | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        tool_choice: str | Mapping[str, Any] | None = None,
+    ) -> AsyncGenerator[Delta, None]:
+        """The reply to `messages`, as it comes. Raises a `ChatError`.
+
+        Closing the generator, or cancelling the task that waits for it, closes the connection at once, so that
+        the server stops too, even while it still reads the prompt.
+        """
+        given = {
+            "tools": list(tools) or None,
+            "tool_choice": tool_choice if tools else None,
+            "response_format": response_format,
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+        }
+        body = {
+            **await self._defaults(),
+            **self.request_options,
+            **{name: value for name, value in given.items() if value is not None},
+            "messages": list(messages),
+            "stream": True,
+        }
+        said_anything, finished = False, False
+        try:
+            async with aclosing(self._chunks(body)) as chunks:
+                async for chunk in chunks:
+                    delta = read_chunk(chunk)
+                    finished = finished or delta.finish_reason is not None
+                    said_anything = said_anything or bool(delta.text or delta.reasoning or delta.tool_calls)
+                    if delta != _EMPTY:
+                        yield delta
+        except BadReply:
+            if not finished:
+                raise
+        if not (said_anything or finished):
+            raise failures.broken_off(self.base_url, "it ended before the first word")
+
+    async def amodels(self) -> list[str]:
+        """The names of the models that the server lists, those that cannot chat left out. Raises a `ChatError`."""
+        entries = await self._model_entries()
+        return [name for name in entries if not _NO_CHAT.search(name)]
+
+    async def awindow(self) -> int:
+        """The context window in tokens, prompt and answer together; 4,096 where the server does not say."""
+        return await find_window(self._endpoint, await self._model_name())
+
+    async def asupports_tools(self) -> bool | None:
+        """Whether the model's chat template takes tools; None where the server does not say."""
+        return await knows_tools(self._endpoint, await self._model_name())
+
+    async def aslots(self) -> int:
+        """How many requests the server works on at once; 1 where it does not say."""
+        slots = (await self._props()).get("total_slots")
+        return slots if isinstance(slots, int) and slots > 0 else SLOTS_IF_UNKNOWN
+
+    def models(self) -> list[str]:
+        """`amodels`, for callers that are not async."""
+        return run(self.amodels())
+
+    def window(self) -> int:
+        """`awindow`, for callers that are not async."""
+        return run(self.awindow())
+
+    def supports_tools(self) -> bool | None:
+        """`asupports_tools`, for callers that are not async."""
+        return run(self.asupports_tools())
+
+    def slots(self) -> int:
+        """`aslots`, for callers that are not async."""
+        return run(self.aslots())
+
+    async def _chunks(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+        """The endpoint's chunks, asked for again without a field that the server turns out to refuse."""
+        while True:
+            for name in self._refused:
+                if name == "max_tokens" and name in body:
+                    body["max_completion_tokens"] = body[name]
+                body.pop(name, None)
+            try:
+                async with aclosing(self._endpoint.chunks(body)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+                return
+            except ChatError as error:
+                refused = _refused_fields(error, body)
+                if not refused:
+                    raise
+                log.info("%s refuses %s; asking without", self.base_url, ", ".join(sorted(refused)))
+                self._refused |= refused
+
+    async def _defaults(self) -> dict[str, Any]:
+        """What each request says beside the conversation."""
+        model = await self._model_name()
+        if self._is_llamacpp is None:
+            self._is_llamacpp = "default_generation_settings" in await self._props()
+        defaults: dict[str, Any] = {"model": model, "stream_options": {"include_usage": True}}
+        if self._is_llamacpp:
+            defaults.update(return_progress=True, cache_prompt=True)
+        return defaults
+
+    async def _model_name(self) -> str:
+        if self.model is None:
+            names = await self.amodels()
+            if not names:
+                raise ModelNotFound(
+                    f"The server at {self.base_url} has no model to chat with: load one into it "
+                    "(Ollama: ollama pull NAME), or name one with --model."
+                )
+            self.model = names[0]
+        return self.model
+
+    async def _model_entries(self) -> dict[str, dict[str, Any]]:
+        listing = await self._endpoint.info(f"{self.base_url}/models")
+        entries = listing.get("data") if isinstance(listing, dict) else None
+        if not isinstance(entries, list):
+            raise failures.not_a_stream(self.base_url, "it lists no models at /v1/models")
+        return {entry["id"]: entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)}
+
+    async def _props(self) -> dict[str, Any]:
+        """What a llama.cpp server says of itself; nothing for others."""
+        props = await self._endpoint.info("/props")
+        return props if isinstance(props, dict) else {}
+
+
+def _refused_fields(error: ChatError, body: Mapping[str, Any]) -> set[str]:
+    """The optional fields of `body` that a refusal names."""
+    if error.status not in (400, 422):
+        return set()
+    message = str(error)
+    refused = {name for name in _OPTIONAL if name in body and name in message}
+    if "max_completion_tokens" in message and "max_tokens" in body:
+        refused.add("max_tokens")
+    return refused

@@ -1,0 +1,113 @@
+"""What goes wrong with a chat server, as errors of our tree: one clear sentence, and what to do."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from ..errors import (
+    AuthenticationFailed,
+    BadReply,
+    ChatError,
+    ContextOverflow,
+    ModelNotFound,
+    ServerLoading,
+    ServerUnreachable,
+)
+
+# llama.cpp, OpenAI, vLLM, LM Studio, Ollama, text-generation-inference; each in its own words.
+_OVERFLOW = re.compile(
+    r"exceed_context_size|context_length_exceeded|exceeds? the (available |maximum |model's )*context"
+    r"|maximum context length|context the overflows|context length of only|greater than the context length"
+    r"|longer than the maximum model length|input length exceeds|prompt is too long|exceeds? (the )?max(imum)? context"
+    r"|max_new_tokens. must be <=|reduce the length of the (messages|prompt)|context window.{0,20}exceeded",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(r"model.{0,200}(not[ _]found|does not exist|not exist|unknown)|model_not_found", re.I | re.S)
+_MAX_CHARS = 300
+
+
+def failure(
+    where: str, status: int | None, body: Any, *, key: str | None = None, model: str | None = None
+) -> ChatError:
+    """The error for an HTTP `status` other than 200, or for an error event within a stream.
+
+    `where` names the server, `body` is its JSON or text, `key` is kept out of the message.
+    """
+    said = server_words(body, key)
+    quoted = f" It says: {said}" if said else ""
+    search = f"{said} {json.dumps(body, default=str)}"
+    if status is None and isinstance(body, dict) and isinstance(body.get("code"), int):
+        status = body["code"]
+    if _OVERFLOW.search(search):
+        return ContextOverflow(
+            f"The conversation is longer than the model's context window at {where}: start a new one, or start the "
+            f"server with more context (llama.cpp: -c 16384, Ollama: OLLAMA_CONTEXT_LENGTH=16384).{quoted}",
+            status=status,
+        )
+    if status in (401, 403):
+        wants = "refuses the API key" if key else "wants an API key"
+        return AuthenticationFailed(
+            f"The server at {where} {wants}: set OPENAI_API_KEY to the right one.{quoted}", status=status
+        )
+    if status == 503:
+        return ServerLoading(f"The server at {where} is not ready yet: try again in a moment.{quoted}", status=status)
+    if status in (400, 404) and _NO_MODEL.search(search):
+        return ModelNotFound(
+            f"The server at {where} does not serve the model {model!r}: choose another with --model.{quoted}",
+            status=status,
+        )
+    if status == 429:
+        return ChatError(
+            f"The server at {where} takes no more requests for now: wait and try again.{quoted}", status=status
+        )
+    if status in (404, 405) or (status is not None and 300 <= status < 400):
+        return BadReply(
+            f"Something answers at {where}, but not as a chat server (HTTP {status}): check the address, which mostly "
+            f"ends in /v1.{quoted}",
+            status=status,
+        )
+    number = "" if status is None else f" (HTTP {status})"
+    return ChatError(
+        f"The server at {where} reports an error{number}: try again, or look at its log.{quoted}", status=status
+    )
+
+
+def server_words(body: Any, key: str | None = None) -> str:
+    """The server's own sentence out of an error body, short, on one line and without the key."""
+    text = body
+    if isinstance(body, dict):
+        error = body.get("error", body)
+        text = error
+        if isinstance(error, dict):
+            text = error.get("message") or error.get("detail") or error
+    if not isinstance(text, str):
+        text = json.dumps(text, default=str) if text else ""
+    if re.match(r"\s*<(!doctype|html|\?xml)", text, re.I):
+        return ""  # a page for people: nothing to quote
+    text = " ".join(text.split())
+    if key:
+        text = text.replace(key, "[key]")
+    return text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + "…"
+
+
+def unreachable(where: str, reason: str) -> ServerUnreachable:
+    hint = " (an http:// address, perhaps)" if "ssl" in reason.lower() and "https://" in where else ""
+    return ServerUnreachable(
+        f"Nothing answers at {where}{hint}: start the server, or give its address with --endpoint. ({reason})"
+    )
+
+
+def broken_off(where: str, reason: str) -> BadReply:
+    return BadReply(f"The server at {where} broke off its reply: ask again, or look at its log. ({reason})")
+
+
+def not_a_stream(where: str, reason: str) -> BadReply:
+    return BadReply(f"The server at {where} does not answer as a chat server: check the address. ({reason})")
+
+
+def silent(where: str, timeout_s: float) -> BadReply:
+    return BadReply(
+        f"The server at {where} sent nothing for {timeout_s:.0f} s: it may be overloaded; restart it, or ask again."
+    )

@@ -1,0 +1,76 @@
+"""What a server says about its model: the context window, and whether it takes tools."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .endpoint import Endpoint
+
+WINDOW_IF_UNKNOWN = 4096  # tokens: what Ollama and LM Studio serve unless told otherwise
+
+
+async def find_window(endpoint: Endpoint, model: str) -> int:
+    """The context window of `model` in tokens: what the server runs it with, not what it was trained for.
+
+    llama.cpp tells it at /props, vLLM and others in /v1/models, LM Studio at /api/v0/models, Ollama at /api/ps
+    once the model is loaded and at /api/show before; else WINDOW_IF_UNKNOWN.
+    """
+    props = _mapping(await endpoint.info("/props"))
+    settings = _mapping(props.get("default_generation_settings"))
+    if found := _count(settings.get("n_ctx")):
+        return found
+    listed = _entry(await endpoint.info(f"{endpoint.base_url}/models"), model)
+    for name in ("max_model_len", "context_length", "context_window"):
+        if found := _count(listed.get(name)):
+            return found
+    if found := _count(_mapping(listed.get("meta")).get("n_ctx")):
+        return found
+    if found := _count(_entry(await endpoint.info("/api/v0/models"), model).get("loaded_context_length")):
+        return found
+    if loaded := _mapping(await endpoint.info("/api/ps")):
+        return await _ollama_window(endpoint, model, loaded)
+    return WINDOW_IF_UNKNOWN
+
+
+async def _ollama_window(endpoint: Endpoint, model: str, loaded: dict[str, Any]) -> int:
+    models = loaded.get("models")
+    for entry in models if isinstance(models, list) else []:
+        if _mapping(entry).get("model") == model or _mapping(entry).get("name") == model:
+            if found := _count(_mapping(entry).get("context_length")):
+                return found
+    shown = _mapping(await endpoint.info("/api/show", json={"model": model}))
+    parameters = shown.get("parameters")
+    match = re.search(r"^num_ctx\s+(\d+)", parameters, re.M) if isinstance(parameters, str) else None
+    return int(match[1]) if match else WINDOW_IF_UNKNOWN
+
+
+async def knows_tools(endpoint: Endpoint, model: str) -> bool | None:
+    """Whether the chat template of `model` takes tools, by llama.cpp, Ollama or LM Studio; None: not said."""
+    props = _mapping(await endpoint.info("/props"))
+    if props:
+        answer = _mapping(props.get("chat_template_caps")).get("supports_tools")
+        return answer if isinstance(answer, bool) else None
+    capabilities = _mapping(await endpoint.info("/api/show", json={"model": model})).get("capabilities")
+    if isinstance(capabilities, list):
+        return "tools" in capabilities
+    # LM Studio lists what a model was trained for, and offers tools to the others by prompting.
+    capabilities = _entry(await endpoint.info("/api/v0/models"), model).get("capabilities")
+    return True if isinstance(capabilities, list) and "tool_use" in capabilities else None
+
+
+def _entry(listing: Any, model: str) -> dict[str, Any]:
+    """The entry of `model` in an OpenAI-style list of models."""
+    entries = _mapping(listing).get("data")
+    for entry in entries if isinstance(entries, list) else []:
+        if _mapping(entry).get("id") == model:
+            return entry
+    return {}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
