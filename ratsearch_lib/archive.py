@@ -298,7 +298,7 @@ def spellings(name: str) -> Iterator[tuple[str, str]]:
     >>> list(spellings("at%26t"))
     [('at%26t', ''), ('At%26t', ''), ('at&t', ''), ('At&t', '')]
     """
-    written = " ".join(name.split())
+    written = " ".join(name.encode("utf-8", "ignore").decode().split())  # lone surrogates are in no title
     plain = dict.fromkeys((written, unquote(written), html.unescape(written), html.unescape(unquote(written))))
     whole = [(each, "") for each in plain]
     parts = [each.rpartition("#") for each in plain if "#" in each.strip("#")]

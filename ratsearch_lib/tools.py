@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .text import Passage
+from .text import Passage, words
+
+# A question with one of these leans on the question before it.
+PRONOUNS = frozenset("he she it they him her them his hers its their theirs there that this those these one ones".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +48,17 @@ class ToolContext:
     max_tokens: int | None = None
     choose: bool = False
     sources: list[ReadResult] = field(default_factory=list)
+
+    @property
+    def query(self) -> str:
+        """The question as words to look up: with the one before it, where it leans on that.
+
+        >>> ToolContext("And when did he die?", ("Who was George IV?",)).query
+        'Who was George IV? And when did he die?'
+        """
+        said = words(self.question)
+        leans = not PRONOUNS.isdisjoint(said) or said[:1] == ["and"] or said[:2] == ["what", "about"]
+        if not leans or not self.previous_questions:
+            return self.question
+        before = ToolContext(self.previous_questions[-1], self.previous_questions[:-1])
+        return f"{before.query} {self.question}"

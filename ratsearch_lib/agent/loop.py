@@ -1,0 +1,131 @@
+"""The agent: a question goes in, the model reads what it asks for, events come out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import Any, Literal
+
+from ..chat import bridge
+from ..chat.client import ChatClient
+from ..tools import ToolContext
+from .events import Event, RunFinished, ToolCall, Usage
+from .guided import run_guided
+from .step import Reply, parse_arguments, stream_reply
+from .toolbox import Toolbox
+
+SYSTEM_PROMPT = (
+    "You are a helpful assistant. You have one skill: reading Wikipedia articles, for when you are directly asked for "
+    "factual information. The read_article tool takes the title of an article."
+)
+MAX_RESULT_TOKENS = 2000
+ANSWER_TOKENS = 700  # kept free in the window for what the model writes
+
+Message = dict[str, Any]
+Mode = Literal["auto", "tools", "guided"]
+
+
+class Agent:
+    """Answers questions with a chat model and tools. It keeps no conversation: `messages` go in and come back.
+
+    mode           "tools": the model calls them; "guided": the agent calls the first one itself, for models that
+                   cannot; "auto" asks the server whether the model's template knows tools
+    max_steps      requests before the model is asked for its answer without tools
+    keep_reasoning whether the history keeps the model's reasoning (few servers want it)
+
+    >>> from ratsearch_lib import Agent, ChatClient, Library                               # doctest: +SKIP
+    >>> agent = Agent(ChatClient("localhost:8080"), [Library.open("wikipedia.zim").read_article])  # doctest: +SKIP
+    >>> agent.ask("What is the largest mammal in North America?").answer                   # doctest: +SKIP
+    'The American bison.'
+    """
+
+    def __init__(
+        self,
+        client: ChatClient,
+        tools: Sequence[Callable[..., str]],
+        *,
+        mode: Mode = "auto",
+        system_prompt: str = SYSTEM_PROMPT,
+        max_steps: int = 10,
+        keep_reasoning: bool = False,
+    ):
+        self.client = client
+        self.toolbox = Toolbox(tools)
+        self.mode = mode
+        self.system_prompt = system_prompt
+        self.max_steps = max_steps
+        self.keep_reasoning = keep_reasoning
+
+    def run(self, question: str, messages: Sequence[Message] = ()) -> bridge.Stream[Event]:
+        """The events of one turn. `close()`, from any thread, stops the request at once and returns when that is done.
+
+        ChatError when the server fails. Works inside a running event loop (Jupyter) too.
+        """
+        return bridge.iterate(lambda: self.arun(question, messages))
+
+    def ask(self, question: str, messages: Sequence[Message] = ()) -> RunFinished:
+        """The last event of `run`: its `answer`, `messages` and `stop_reason`."""
+        *_, last = self.run(question, messages)
+        return last
+
+    async def arun(self, question: str, messages: Sequence[Message] = ()) -> AsyncGenerator[Event, None]:
+        """The events of one turn, as an async iterator. Closing it (`aclosing`) stops the request."""
+        messages = [*messages, {"role": "user", "content": question}]
+        context = ToolContext(question, previous_questions=questions(messages[:-1]))
+        guided = await self._is_guided()
+        events = run_guided(self.client, self.toolbox, messages, context) if guided else self._loop(messages, context)
+        async with aclosing(events):
+            async for event in events:
+                yield event
+
+    async def _is_guided(self) -> bool:
+        if self.mode == "auto":
+            return await self.client.asupports_tools() is False
+        return self.mode == "guided"
+
+    async def _loop(self, messages: list[Message], context: ToolContext) -> AsyncGenerator[Event, None]:
+        window = await self.client.awindow()
+        said: list[str] = []
+        prompt_tokens = completion_tokens = 0
+        for step in range(self.max_steps + 1):
+            out_of_steps = step == self.max_steps
+            reply = Reply()
+            prompt = messages
+            if messages[0]["role"] != "system":
+                prompt = [{"role": "system", "content": self.system_prompt}, *messages]
+            tools = () if out_of_steps else self.toolbox.schemas
+            async with aclosing(stream_reply(self.client, prompt, reply, tools=tools)) as events:
+                async for event in events:
+                    yield event
+            if out_of_steps:
+                reply.calls.clear()
+            prompt_tokens += reply.prompt_tokens
+            completion_tokens += reply.completion_tokens
+            messages.append(reply.message(keep_reasoning=self.keep_reasoning))
+            said.append(reply.text)
+            if not reply.calls:
+                break
+            free = window - reply.prompt_tokens - reply.completion_tokens - ANSWER_TOKENS
+            context.max_tokens = max(200, min(MAX_RESULT_TOKENS, free // len(reply.calls)))
+            for call in reply.calls:
+                yield ToolCall(call.id, call.name, parse_arguments(call.arguments) or {})
+                result = await self.toolbox.run(call, context)
+                yield result
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+        answer = "\n\n".join(text for text in said if text.strip())
+        yield RunFinished(
+            answer, messages, Usage(prompt_tokens, completion_tokens), _stop_reason(reply, answer, out_of_steps)
+        )
+
+
+def _stop_reason(reply: Reply, answer: str, out_of_steps: bool) -> str:
+    if out_of_steps:
+        return "max_steps"
+    if not answer:
+        return "empty"
+    return "length" if reply.finish_reason == "length" else "answered"
+
+
+def questions(messages: Sequence[Message]) -> tuple[str, ...]:
+    """What the person asked in a conversation, oldest first."""
+    return tuple(each["content"] for each in messages if each["role"] == "user" and isinstance(each["content"], str))

@@ -1,0 +1,210 @@
+"""The library: an archive with its titles, behind the one tool that a model is given.
+
+`read_article` takes a title. If the article exists, its text comes back; if not, the nearest titles do, and weak models
+recover from that. The first line of every result says what it is, since models ignore descriptions of formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from .archive import Archive, Entry
+from .article import Article, passages, quotes
+from .choose import best_article, gather
+from .errors import ArticleError, EntryNotFound, TitleIndexError
+from .titles import TitleIndex, TitleMatch
+from .titles.background import BackgroundBuild
+from .tools import ReadResult, ToolContext
+from .xapian import suggest
+
+MAX_CHARS = 65_535
+RELATED = 20
+SMALL_ARCHIVE = 50_000  # entries; the index of a smaller one is built sooner than a process starts
+
+# All that a model is told of the tool: more of it never helped, and a stable schema keeps prompt caches warm.
+READ_ARTICLE = {
+    "type": "function",
+    "function": {
+        "name": "read_article",
+        "description": "read a wikipedia article",
+        "parameters": {
+            "type": "object",
+            "properties": {"title": {"type": "string", "description": "article title"}},
+            "required": ["title"],
+        },
+    },
+}
+
+
+class Library:
+    """What can be read. Made by `open`; safe for several threads.
+
+    >>> from ratsearch_lib.sample import archive_path
+    >>> library = Library.open(archive_path(), build="wait")
+    >>> print(library.read_article("Bison bison")[:24])
+    Article: American bison
+    """
+
+    def __init__(self, archive: Archive, titles: TitleIndex | None = None, building: BackgroundBuild | None = None):
+        self.archive = archive
+        self._titles = titles
+        self._building = building
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        build: Literal["background", "wait", "never"] = "background",
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> Library:
+        """Open the archive at `path` and its title index, which is built once if there is none.
+
+        build     "wait" for it; or let it be built in the "background", by a process of its own, while libzim's
+                  suggestions answer; or "never"
+        progress  called with (entries done, entries in all) while waiting
+
+        ArchiveError when the archive cannot be opened, TitleIndexError when its index cannot be written anywhere.
+        """
+        archive = Archive(path)
+        try:
+            return cls(archive, TitleIndex.open(archive))
+        except TitleIndexError:
+            if build == "never":
+                return cls(archive)
+        if build == "wait" or archive.entry_count < SMALL_ARCHIVE:
+            return cls(archive, TitleIndex.build(archive, progress=progress))
+        return cls(archive, building=BackgroundBuild(archive.path))
+
+    @property
+    def titles(self) -> TitleIndex | None:
+        """The title index; None as long as there is none. TitleIndexError when building it failed."""
+        if self._titles is None and self._building is not None:
+            state = self._building.poll()
+            if state == "failed":
+                raise TitleIndexError(f"The title index could not be built: {self._building.error}")
+            if state == "done":
+                self._titles = TitleIndex.open(self.archive)
+                self._building = None
+        return self._titles
+
+    @property
+    def index_progress(self) -> tuple[int, int | None] | None:
+        """(entries done, entries in all) while the title index is being built, else None."""
+        return self._building.progress if self.titles is None and self._building is not None else None
+
+    def close(self) -> None:
+        """Stop building and let go of the index."""
+        if self._building is not None:
+            self._building.stop()
+        if self._titles is not None:
+            self._titles.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def search_titles(self, query: str, limit: int = RELATED) -> list[TitleMatch]:
+        """The articles with the nearest titles, best first; from libzim's suggestions until the index is built."""
+        if self.titles is not None:
+            return self.titles.search(query, limit)
+        found = {}
+        for title in suggest(self.archive, query, 2 * limit):
+            try:
+                entry = self.archive.entry(title)
+            except EntryNotFound:
+                continue
+            found.setdefault(entry.path, TitleMatch(entry.title, entry.path, 0.0, title))
+        return list(found.values())[:limit]
+
+    def read_article(self, title: str, *, context: ToolContext | None = None) -> str:
+        """The text of the article with this title, or the nearest titles: what the model sees."""
+        return self.read(title, context).text
+
+    read_article.schema = READ_ARTICLE
+
+    def read(self, title: str, context: ToolContext | None = None) -> ReadResult:
+        """As `read_article`, with what interfaces and evidence need; what was read is added to `context.sources`.
+
+        ``Title#Section`` reads that section. Without a `context.max_tokens` the text is cut at 65,535 characters, with
+        one it is what answers `context.question` best. ArchiveError where the archive is damaged.
+        """
+        context = context or ToolContext()
+        wanted = " ".join(str(title).split()).strip("\"'“”«» ") or str(title).strip()
+        result = self._choose(wanted, context) if context.choose else self._read(wanted, context)
+        if result.title is not None:
+            context.sources.append(result)
+        return result
+
+    def _read(self, wanted: str, context: ToolContext) -> ReadResult:
+        if not wanted:
+            return ReadResult('Give the title of an article, for example read_article("Oxygen").')
+        try:
+            return self._present(self.archive.entry(wanted), wanted, context)
+        except EntryNotFound:
+            head, _, section = wanted.partition("#")
+        match = self.titles.decide(head) if self.titles is not None and head else None
+        if match is None:
+            return self._related(wanted)
+        entry = self.archive.entry(match.path)
+        note = "" if self.titles.exact(head) else f' (for "{head}")'
+        return self._present(entry, wanted, context, section=section, note=note)
+
+    def _related(self, wanted: str) -> ReadResult:
+        titles = [match.title.replace("_", " ") for match in self.search_titles(wanted)]
+        if not titles:
+            return ReadResult("Article not found. No title is like it.")
+        return ReadResult("\n".join(["Article not found. Related articles:", *titles]))
+
+    def article(self, entry: Entry) -> Article:
+        """The article at an entry. ArticleError when the page holds no text."""
+        title = None if entry.title == entry.path else entry.title
+        if entry.mimetype.startswith("text/plain"):
+            text = entry.content.decode("utf-8", "replace").strip()
+            if not text:
+                raise ArticleError(f'"{entry.title}" is empty.')
+            return Article(entry.title, lead=text)
+        if not entry.is_html:
+            raise ArticleError(f'"{entry.title}" is not an article but {entry.mimetype}.')
+        return Article.from_html(entry.content, title)
+
+    def _present(
+        self, entry: Entry, wanted: str, context: ToolContext, *, section: str = "", note: str = ""
+    ) -> ReadResult:
+        source = f"{self.archive.path.name}/{entry.path}"
+        try:
+            article = self.article(entry)
+        except ArticleError as error:
+            return ReadResult(f"Article: {entry.title}{note}\n\n({error})", entry.title, source)
+        section = section or entry.section
+        if section:
+            part = article.part(section)
+            article, note = part or article, note if part else f'{note} (it has no section "{section}")'
+        first = f"Article: {article.title}{note}"
+        if article.is_disambiguation:
+            first = f'"{article.title}" may refer to:'
+        if context.max_tokens is None:
+            text = article.text(MAX_CHARS - len(first))
+        else:
+            text = article.select(
+                context.question, max_tokens=context.max_tokens, previous_questions=context.previous_questions
+            )
+        body = text.partition("\n")[2]
+        found = {}
+        if context.question:
+            asked = {"previous_questions": context.previous_questions}
+            found["passages"] = tuple(passages(article, context.question, **asked))
+            found["quotes"] = tuple(quotes(article, context.question, **asked))
+        return ReadResult(f"{first}\n{body}", article.title, source, **found)
+
+    def _choose(self, wanted: str, context: ToolContext) -> ReadResult:
+        """The article that answers the question best, of those that the title and the question's words lead to."""
+        found = gather(self, wanted, context)
+        best = best_article(found, context.query)
+        if best is None:
+            return self._related(wanted or context.question)
+        note = "" if best.named else f' (for "{wanted}")'
+        return self._present(best.entry, wanted, context, note=note)
