@@ -1,0 +1,117 @@
+"""`ratsearch` (also `python -m ratsearch_lib`): chat, ask, read and search titles in a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from .. import __version__
+from ..errors import RatsearchError
+from .layout import clean
+from .options import add_archive_options, add_options, choose, open_session
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line. Returns the exit status: 0, 1 for failure, 130 for Ctrl-C; exits with 2 on wrong usage."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.command == "ask":
+        args.question = _question(args.question) or args.fail("there is no question")
+    try:
+        return _run(args)
+    except RatsearchError as error:
+        print(f"ratsearch: {' '.join(clean(str(error)).split())}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _run(args: argparse.Namespace) -> int:
+    options = choose(args, os.environ)
+
+    from . import commands, terminal
+    from .screen import Screen
+
+    out, err = Screen(sys.stdout, os.environ), Screen(sys.stderr, os.environ)
+    match args.command:
+        case "read":
+            return commands.read(options, args.title, out, err.line, full=args.full, as_json=args.json)
+        case "titles":
+            return commands.titles(options, args.query, out, err.line, limit=args.limit, as_json=args.json)
+        case "ask":
+            with open_session(options, err.line) as session:
+                return commands.ask(session, args.question, out, err, verbose=args.verbose)
+        case _:
+            with open_session(options, err.line) as session:
+                return terminal.chat(session, out)
+
+
+def _question(words: list[str]) -> str:
+    """The question as given, or from standard input."""
+    if words == ["-"] or (not words and not sys.stdin.isatty()):
+        return sys.stdin.read().strip()
+    return " ".join(words).strip()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ratsearch",
+        description="Chat with a language model that reads an offline Wikipedia, or any other ZIM archive.",
+        epilog="In the chat, Ctrl-C stops an answer; Ctrl-C twice in a row, or Ctrl-D, leaves.",
+    )
+    parser.add_argument("--version", action="version", version=f"ratsearch {__version__}")
+    add_options(parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands instead of the chat")
+
+    def add(name: str, summary: str, **texts: str) -> argparse.ArgumentParser:
+        # suppressed defaults, so that an option may stand before the command too
+        return commands.add_parser(name, help=summary, description=summary, argument_default=argparse.SUPPRESS, **texts)
+
+    ask = add(
+        "ask",
+        "answer one question; only the answer goes to standard output",
+        epilog="Exit status: 0 answered, 1 failed or nothing found, 130 stopped by Ctrl-C.",
+    )
+    ask.add_argument("question", nargs="*", default=[], help='the question ("-" or none: from standard input)')
+    ask.add_argument("--verbose", "-v", action="store_true", default=False, help="show reasoning and tool calls")
+    ask.set_defaults(fail=ask.error)
+    add_options(ask)
+
+    read = add(
+        "read",
+        "print what the model would read for a title",
+        epilog='--json prints {"found": true, "title": …, "source": "FILE.zim/PATH", "text": …}, or where there is no '
+        'such article {"found": false, "related": [TITLE, …]}. Exit status: 0 found, 1 not found or failed.',
+    )
+    read.add_argument("title", help='the title, also "TITLE#SECTION"')
+    read.add_argument("--full", action="store_true", default=False, help="the whole article, however long")
+    read.add_argument("--json", action="store_true", default=False, help="print JSON")
+    add_archive_options(read)
+
+    titles = add(
+        "titles",
+        "print the titles nearest to a query",
+        epilog='--json prints [{"title": …, "path": …, "score": 0 to 1, "matched": TITLE or a redirect to it}, …], '
+        "best first. Exit status: 0 found, 1 none found or failed.",
+    )
+    titles.add_argument("query", help="a title as one remembers it")
+    titles.add_argument("--limit", type=_positive, default=20, metavar="N", help="how many at most (20)")
+    titles.add_argument("--json", action="store_true", default=False, help="print JSON")
+    add_archive_options(titles)
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number

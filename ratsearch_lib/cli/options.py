@@ -10,6 +10,7 @@ with open_session(options, print) as session:
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from ..errors import ArchiveError, RatsearchError
 from .progress import progress_bar
 
 if TYPE_CHECKING:
-    from ..agent import Agent
-    from ..chat import ChatClient
+    from ..agent.loop import Agent
+    from ..chat.client import ChatClient
     from ..chat.local import LocalServer
     from ..library import Library
 
@@ -173,13 +174,13 @@ def _archives_in(folder: Path) -> list[Path]:
 def _archive_file(path: Path, origin: str) -> Path:
     if path.is_dir():
         inside = ", ".join(file.name for file in _archives_in(path)[:5])
-        hint = f"give one of its files: {inside}" if inside else "there is no .zim file in it"
+        hint = f"give one of its files: {inside}" if inside else "and there is no archive in it"
         raise ArchiveError(f"{origin}: {path} is a folder; {hint}.")
-    first_part = path.with_suffix(".zimaa")
-    if path.suffix == ".zim" and not path.exists() and first_part.is_file():
-        return first_part
-    if len(path.suffix) == 6 and path.suffix.startswith(".zim") and path != first_part and path.is_file():
-        raise ArchiveError(f"{origin}: {path} is one part of a split archive; give the first, {first_part.name}.")
+    if re.fullmatch(r"\.zim[a-z][a-z]", path.suffix) and path.suffix != ".zimaa":
+        first = path.with_suffix(".zimaa").name
+        raise ArchiveError(f"{origin}: {path} is one part of a split archive; give the first, {first}.")
+    if path.with_name(path.name + "aa").is_file():
+        return path  # the common name of the parts
     return _existing(path, origin, ArchiveError)
 
 
@@ -219,7 +220,7 @@ def open_library(options: Options, report: Report, *, build: str = "wait") -> Li
 
 def open_client(options: Options, report: Report) -> tuple[ChatClient, LocalServer | None]:
     """A client of the chosen server; of one that was started here, the server too, to be closed by the caller."""
-    from ..chat import ChatClient
+    from ..chat.client import ChatClient
     from ..chat.discover import find_server
 
     wishes = {"temperature": options.temperature, "seed": options.seed}
@@ -245,7 +246,7 @@ def _start_server(options: Options, report: Report) -> LocalServer:
 
 def make_agent(options: Options, client: ChatClient, library: Library) -> Agent:
     """An agent that reads `library`."""
-    from ..agent import Agent
+    from ..agent.loop import Agent
 
     return Agent(client, [library.read_article], mode=options.mode)
 
@@ -257,8 +258,8 @@ def archive_line(options: Options, library: Library) -> str:
 
 def model_line(options: Options, client: ChatClient, server: LocalServer | None) -> str:
     """The header's line about the model: its name, and where it runs. Asking for it proves that the server answers."""
-    names = client.models()
-    name = client.model or (names[0] if names else "model")
+    client.models()
+    client.supports_tools()  # by now it has chosen a model, or says that there is none
     if server:
-        return f"{name} (started here)" if options.gguf else f"{name} (comes with ratsearch)"
-    return f"{name} at {client.base_url}" + ("" if options.endpoint else " (found on this machine)")
+        return f"{client.model} (started here)" if options.gguf else f"{client.model} (comes with ratsearch)"
+    return f"{client.model} at {client.base_url}" + ("" if options.endpoint else " (found on this machine)")

@@ -1,0 +1,109 @@
+"""`ratsearch ask`, `read` and `titles`: one answer each, which alone goes to standard output."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from ..agent.events import Event, Generated, Notice, Prefill, RunFinished
+from ..view import STOP_REASONS
+from .layout import DIM_ITALIC
+from .options import Options, Report, Session, open_library
+from .screen import Screen
+from .terminal import TurnPrinter, print_header
+
+if TYPE_CHECKING:
+    from ..library import Library
+    from ..tools import ReadResult
+
+RELATED = 20  # titles, where an article was not found
+
+
+def ask(session: Session, question: str, out: Screen, err: Screen, *, verbose: bool) -> int:
+    """Answer once: the answer on `out`; the rest, with `verbose` reasoning and calls too, on `err`.
+
+    Exit status 1 if no article or no words were found to answer with.
+    """
+    print_header(session, err)
+    printer = TurnPrinter(err, answer=False) if verbose else _Waiting(err)
+    try:
+        with closing(session.agent.run(question)) as run:
+            for event in run:
+                printer.feed(event)
+                if isinstance(event, RunFinished):
+                    finished = event
+    finally:
+        printer.finish()
+    if finished.answer.strip():
+        out.write(finished.answer.strip(), markup=True)
+        out.end_line()
+    return 1 if finished.stop_reason in ("not_found", "empty") else 0
+
+
+class _Waiting:
+    """Shows only that something is being waited for, and the program's own remarks."""
+
+    def __init__(self, screen: Screen):
+        self._screen = screen
+        screen.status("Processing...")
+
+    def feed(self, event: Event) -> None:
+        match event:
+            case Prefill(processed) if processed:
+                self._screen.status(f"{processed} Reading...")
+            case Generated(tokens):
+                self._screen.status(f"{tokens} Thinking...")
+            case Notice(text):
+                self._screen.line(f"[{text}]", DIM_ITALIC)
+            case RunFinished(stop_reason=stop_reason) if stop_reason in STOP_REASONS:
+                self._screen.line(f"[{STOP_REASONS[stop_reason]}]", DIM_ITALIC)
+
+    def finish(self) -> None:
+        self._screen.hide_status()
+
+
+def read(options: Options, title: str, out: Screen, report: Report, *, full: bool, as_json: bool) -> int:
+    """Print what the model would read for `title`, or with `full` all of the article. Exit status 1 on a miss."""
+    with open_library(options, report, build="never") as library:
+        result = library.read(title)
+        if result.title is not None or library.titles is not None:
+            return _print_article(library, title, result, out, full=full, as_json=as_json)
+    with open_library(options, report) as library:  # only a miss needs the title index
+        return _print_article(library, title, library.read(title), out, full=full, as_json=as_json)
+
+
+def _print_article(library: Library, title: str, result: ReadResult, out: Screen, *, full: bool, as_json: bool) -> int:
+    text, found = result.text, result.title is not None
+    if found and full:
+        path = result.source.partition("/")[2]
+        text = library.article(library.archive.entry(path)).text()
+    if not as_json:
+        out.write(text, markup=True)
+        out.end_line()
+    elif found:
+        print_json({"found": True, "title": result.title, "source": result.source, "text": text})
+    else:
+        print_json({"found": False, "related": [match.title for match in library.search_titles(title, RELATED)]})
+    return 0 if found else 1
+
+
+def titles(options: Options, query: str, out: Screen, report: Report, *, limit: int, as_json: bool) -> int:
+    """Print the nearest titles, best first. Exit status 1 if there is none."""
+    with open_library(options, report) as library:
+        matches = library.search_titles(query, limit)
+    if as_json:
+        fields = ("title", "path", "score", "matched")
+        print_json([{field: getattr(match, field) for field in fields} for match in matches])
+    else:
+        for match in matches:
+            out.line(match.title if match.matched == match.title else f"{match.title} ({match.matched})")
+    return 0 if matches else 1
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output, in which nothing can drive a terminal either."""
+    text = json.dumps(value, ensure_ascii=(sys.stdout.encoding or "").lower() != "utf-8", indent=2)
+    print(re.sub("[\x7f-\x9f\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text))

@@ -1,0 +1,203 @@
+"""The plain chat in a terminal, and how a run's events are printed.
+
+ratsearch <-3,,~~
+wikipedia.zim (the only archive in this folder)
+LFM2-2.6B at http://localhost:8080/v1
+----------------------
+  <><><> USER <><><>
+What's the largest mammal in North America?
+  ===== AGENT =====
+[tool call]: read_article | Largest mammal
+...
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing, suppress
+
+from ..agent.events import (
+    Event,
+    Generated,
+    Notice,
+    Prefill,
+    ReasoningDelta,
+    RunFinished,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+)
+from ..errors import RatsearchError
+from ..view import LOGO, STOP_REASONS
+from .layout import DIM_ITALIC
+from .options import Session
+from .screen import Screen
+
+RULE = "-" * 22
+USER_BANNER = "  <><><> USER <><><>"
+AGENT_BANNER = "  ===== AGENT ====="
+REASONING_HEAD = "----- Reasoning -----"
+REASONING_TAIL = "-" * len(REASONING_HEAD)
+PREVIEW_LINES = 10
+
+
+class TurnPrinter:
+    """Prints the events of one turn as they come. `text` is what the model has said so far.
+
+    With `answer` False the answer itself is left out; words beside a tool call are shown all the same.
+    """
+
+    def __init__(self, screen: Screen, *, answer: bool = True):
+        self._screen = screen
+        self._answer = answer
+        self._block = ""  # what is streaming: "reasoning", "text" or nothing
+        self._held = ""  # text of this step that may turn out to be the answer, when that is left out
+        self._step_over = False
+        self._texts: list[str] = []
+        self._start_step()
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(filter(None, (text.strip() for text in self._texts)))
+
+    def feed(self, event: Event) -> None:
+        if self._step_over and isinstance(event, Prefill | Generated | ReasoningDelta | TextDelta):
+            self._start_step()
+        match event:
+            case Prefill(processed):
+                self._wait(f"{processed} Reading..." if processed else "Processing...")
+            case Generated(tokens):
+                self._wait(f"{tokens} Thinking...")
+            case ReasoningDelta(text):
+                self._stream("reasoning", text)
+            case TextDelta(text):
+                self._stream("text", text)
+            case ToolCall(name=name, arguments=arguments):
+                self._close_block()
+                if self._held.strip():
+                    self._screen.line(self._held.strip())
+                self._held = ""
+                values = " ".join(str(value) for value in arguments.values())
+                self._screen.line(f"[tool call]: {name} | {' '.join(values.split())}")
+                self._screen.status("Processing...")
+            case ToolResult(text=text):
+                self._screen.preview(text, PREVIEW_LINES)
+                self._step_over = True
+                self._screen.status("Processing...")
+            case Notice(text):
+                self._screen.line(f"[{text}]", DIM_ITALIC)
+            case RunFinished(answer, stop_reason=stop_reason):
+                if answer.strip() and not self.text:
+                    self._stream("text", answer)
+                self.finish()
+                if stop_reason in STOP_REASONS:
+                    self._screen.line(f"[{STOP_REASONS[stop_reason]}]", DIM_ITALIC)
+
+    def finish(self) -> None:
+        """End what is streaming, also when the turn is stopped or fails."""
+        self._close_block()
+        self._screen.hide_status()
+
+    def _start_step(self) -> None:
+        self._step_over = False
+        self._screen.line(AGENT_BANNER)
+        self._screen.status("Processing...")
+        self._texts.append("")
+
+    def _wait(self, text: str) -> None:
+        if not self._block:
+            self._screen.status(text)
+
+    def _stream(self, block: str, text: str) -> None:
+        if self._block != block:
+            if not text.strip():
+                return  # the blank lines that models write around reasoning and calls
+            self._close_block()
+            text = text.lstrip("\r\n")
+            self._block = block if block == "reasoning" or self._answer else ""
+            if block == "reasoning":
+                self._screen.line(REASONING_HEAD)
+        if block == "reasoning":
+            self._screen.write(text, DIM_ITALIC)
+            return
+        self._texts[-1] += text
+        if self._answer:
+            self._screen.write(text, markup=True)
+        else:
+            self._held += text
+
+    def _close_block(self) -> None:
+        if self._block:
+            self._screen.end_line()
+        if self._block == "reasoning":
+            self._screen.line(REASONING_TAIL)
+        self._block = ""
+
+
+def print_header(session: Session, screen: Screen) -> None:
+    for line in (f"ratsearch {LOGO}", session.archive_line, session.model_line, RULE):
+        screen.line(line)
+
+
+def chat(session: Session, screen: Screen) -> int:
+    """Talk until the person leaves: by Ctrl-D, or by Ctrl-C twice in a row. Returns the exit status."""
+    _enable_line_editing()
+    print_header(session, screen)
+    messages: list[dict] = []
+    interrupted = False
+    while True:
+        screen.line(USER_BANNER)
+        try:
+            question = _read_question(screen)
+        except EOFError:
+            screen.line()
+            return 0
+        except KeyboardInterrupt:
+            screen.line()
+            if interrupted:
+                return 0
+            interrupted = True
+        else:
+            messages, interrupted = _turn(session, screen, question, messages)
+        if interrupted:
+            screen.line("[Ctrl-C again, or Ctrl-D, leaves]", DIM_ITALIC)
+
+
+def _enable_line_editing() -> None:
+    """Editing and a history of this session's lines in `input`, where the platform has readline."""
+    if sys.stdin.isatty():
+        with suppress(ImportError):
+            import readline  # noqa: F401
+
+
+def _read_question(screen: Screen) -> str:
+    while True:
+        line = input().encode("utf-8", "replace").decode()
+        if not line.strip():
+            continue
+        if not sys.stdin.isatty():
+            screen.line(line)  # so that a transcript has it
+        return line
+
+
+def _turn(session: Session, screen: Screen, question: str, messages: list[dict]) -> tuple[list[dict], bool]:
+    """One question. Returns the conversation after it, and whether the person stopped the answer."""
+    printer = TurnPrinter(screen)
+    stopped = False
+    try:
+        with closing(session.agent.run(question, messages)) as run:
+            for event in run:
+                printer.feed(event)
+                if isinstance(event, RunFinished):
+                    return event.messages, False
+    except RatsearchError as error:
+        printer.finish()
+        screen.line(str(error))
+    except KeyboardInterrupt:
+        printer.finish()
+        screen.line("[stopped]", DIM_ITALIC)
+        stopped = True
+    if printer.text:  # what was said stands, so that "go on" has something to go on from
+        turn = {"role": "user", "content": question}, {"role": "assistant", "content": printer.text}
+        messages = [*messages, *turn]
+    return messages, stopped
