@@ -1,0 +1,345 @@
+"""The one walk over a page's tree: blocks of Markdown under their headings, links, infobox, on the way.
+
+The walker is the converter: an element is either left out (one look at its class, id and style), or adds to the line
+that is being written (`buffer`), or ends that line and starts a block.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborNode
+
+from . import inline, rules, tables
+
+MAX_DEPTH = 80  # of nested elements walked one by one; what is deeper comes as plain text
+MAX_FLAT_NODES = 200_000
+
+BLOCKS = rules.names(
+    """p div section article main header aside address center details summary fieldset legend dl dt dd ul ol li table
+    tbody thead tfoot tr td th caption blockquote pre h1 h2 h3 h4 h5 h6 hr figure figcaption body html footer
+    hgroup search menu dir"""
+)
+_HEADINGS = {"h1": 2, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+_LANGUAGE = re.compile(r"(?:mw-highlight-lang-|brush:\s*|language-|lang-|source-)([A-Za-z0-9_+#-]+)")
+_SPACES = re.compile(r"[ \t\r\f\v\u00a0\u2002-\u200a\u202f\u3000]+")
+_AROUND_NEWLINE = re.compile(r" ?\n ?")
+_NEWLINES = re.compile(r"\n+")
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u2060\ufeff\u00ad\u200e\u200f"), None)
+
+
+@dataclass(slots=True)
+class Part:
+    """What stands under one heading, as it is collected. `items` and `outward` count list items, and those of them
+    that are citations or lead out of the archive: that tells a list of references or web links in any language."""
+
+    level: int
+    heading: str
+    id: str = ""
+    blocks: list[tuple[int, str]] = field(default_factory=list)  # number of the list it belongs to or 0, text
+    items: int = 0
+    outward: int = 0
+
+
+def clean(text: str, line_break: str = "\n") -> str:
+    """White space as a browser would show it; each <br> (here "\\n") as `line_break`."""
+    text = _AROUND_NEWLINE.sub("\n", _SPACES.sub(" ", text))
+    if line_break != "\n":
+        text = _NEWLINES.sub(line_break, text.strip("\n "))
+    return text.translate(_INVISIBLE).strip()
+
+
+class Walker:
+    """Walks a tree once; afterwards `parts`, `infobox`, `hatnotes`, `links` hold what it found."""
+
+    def __init__(self, titles: frozenset[str] | set[str] = frozenset()):
+        self.titles = titles  # what the page is called: its <h1> is no section
+        self.parts = [Part(0, "")]
+        self.infobox: list[tuple[str, str]] = []
+        self.hatnotes: list[str] = []
+        self.links: dict[str, str] = {}
+        self.is_disambiguation = False
+        self.buffer: list[str] = []
+        self.outward = 0  # links out of the archive and citations so far
+        self.cells = 0  # table cells so far
+        self.in_cell = 0
+        self._indent = ""
+        self._bullet = ""  # waits for the first text of its list item
+        self._list = 0  # number of the list we are in, 0 outside
+        self._lists = 0
+        self._code_language = ""
+
+    @property
+    def in_lead(self) -> bool:
+        return len(self.parts) == 1
+
+    # ------------------------------------------------------------------------------------------ blocks
+    def flush(self) -> None:
+        """End the line that is being written."""
+        if self.buffer:
+            text = clean("".join(self.buffer))
+            self.buffer = []
+            if text:
+                self.emit(text)
+
+    def emit(self, text: str) -> None:
+        """Add a block, with the bullet and the indentation of where we are."""
+        indent, bullet = self._indent, self._bullet
+        if bullet:
+            self._bullet = ""
+            first = indent[: len(indent) - len(bullet)] + bullet
+        else:
+            first = indent
+        self.parts[-1].blocks.append((self._list, first + text.replace("\n", "\n" + indent)))
+
+    def capture(self, node: LexborNode, depth: int) -> str:
+        """What the children of `node` add to a line, apart from the line that is being written."""
+        outer, self.buffer = self.buffer, []
+        self.children(node, depth + 1)
+        inner, self.buffer = "".join(self.buffer), outer
+        return inner
+
+    def line(self, node: LexborNode, depth: int) -> str:
+        """The children of `node` as one line, whatever they are."""
+        self.in_cell += 1
+        text = clean(self.capture(node, depth), " ")
+        self.in_cell -= 1
+        return text
+
+    # -------------------------------------------------------------------------------------------- walk
+    def children(self, node: LexborNode, depth: int) -> None:
+        child = node.first_child
+        while child is not None:
+            tag = child.tag
+            if tag == "-text":
+                if text := child.text_content:
+                    self.buffer.append(text.replace("\n", " ") if "\n" in text else text)
+            elif tag and tag[0] not in "-!" and tag not in rules.SKIPPED_TAGS:
+                if depth > MAX_DEPTH:
+                    self._flat(child)
+                else:
+                    self.element(child, tag, depth)
+            child = child.next
+
+    def _flat(self, node: LexborNode) -> None:
+        """The text of a subtree that is too deep to recurse into."""
+        stack, n = [node], 0
+        while stack and n < MAX_FLAT_NODES:
+            n += 1
+            here = stack.pop()
+            if here.tag == "-text":
+                self.buffer.append((here.text_content or "").replace("\n", " "))
+            elif here.tag not in rules.SKIPPED_TAGS:
+                child = here.last_child
+                while child is not None:
+                    stack.append(child)
+                    child = child.prev
+
+    def skips(self, tag: str, attributes: dict[str, str | None]) -> bool:
+        """Whether an element is none of the article."""
+        if names := attributes.get("class"):
+            classes = names.split()
+            if not rules.SKIPPED_CLASSES.isdisjoint(classes):
+                if not rules.DISAMBIGUATION_BOXES.isdisjoint(classes):
+                    self.is_disambiguation = True
+                return not (tag == "table" and "infobox" in classes)
+            if classes and classes[0].startswith(rules.SKIPPED_CLASS_PREFIXES):
+                return True
+        if (id_ := attributes.get("id")) and (id_ in rules.SKIPPED_IDS or id_.startswith("cite_ref")):
+            return True
+        if style := attributes.get("style"):
+            if rules.LICENCE_FOOTER_STYLE in style:
+                return True
+            if ("none" in style or "hidden" in style) and rules.HIDDEN_STYLE.search(style):
+                return "mwe-math" not in (names or "")
+        return "hidden" in attributes or (attributes.get("role") == "navigation" and tag != "section")
+
+    def element(self, node: LexborNode, tag: str, depth: int) -> None:
+        attributes = node.attributes
+        if attributes and self.skips(tag, attributes):
+            return
+        classes = attributes.get("class") or ""
+        if tag not in BLOCKS:
+            inline.write(self, node, tag, attributes, classes, depth)
+        elif self.in_cell:
+            self._block_in_cell(node, tag, classes, depth)
+        elif tag in _HEADINGS:
+            self._heading(node, tag, attributes, depth)
+        else:
+            self.flush()
+            self._block(node, tag, attributes, classes, depth)
+
+    def _block(self, node: LexborNode, tag: str, attributes: dict, classes: str, depth: int) -> None:
+        if tag == "table":
+            tables.write(self, node, attributes, classes, depth)
+        elif tag in ("ul", "ol", "menu", "dir"):
+            self._list_block(node, tag, attributes, depth)
+        elif tag == "dl":
+            self._definitions(node, depth)
+        elif tag == "pre":
+            self._code(node, classes)
+        elif tag == "blockquote":
+            outer, self._indent = self._indent, self._indent + "> "
+            self.children(node, depth + 1)
+            self.flush()
+            self._indent = outer
+        elif tag == "figure" or tag == "hr":
+            pass
+        elif not rules.HATNOTES.isdisjoint(classes.split()):
+            if text := self.line(node, depth):
+                if self.in_lead:
+                    self.hatnotes.append(text)
+                else:
+                    self.emit(f"({text.rstrip('.')})")
+        elif "infobox" in classes and "infobox-" not in classes and tables.is_infobox(attributes, classes):
+            tables.write_infobox(self, node, depth)
+        elif "mw-highlight" in classes:
+            language = _LANGUAGE.search(classes)
+            self._code_language = language[1] if language else ""
+            self.children(node, depth + 1)
+            self.flush()
+            self._code_language = ""
+        else:
+            self.children(node, depth + 1)
+            self.flush()
+
+    def _block_in_cell(self, node: LexborNode, tag: str, classes: str, depth: int) -> None:
+        """A block where only one line may be written: its parts are set off by line breaks."""
+        if tag in ("figure", "hr") or not rules.HATNOTES.isdisjoint(classes.split()):
+            return
+        if tag == "pre":
+            self.buffer.append(f" `{' '.join(text_of(node).split())}` ")
+            return
+        self.buffer.append("\n")
+        if tag == "table" and self.in_cell > 3:
+            self._flat(node)
+            return
+        self.in_cell += tag == "table"
+        self.children(node, depth + 1)
+        self.in_cell -= tag == "table"
+        self.buffer.append(" " if tag in ("td", "th") else "\n")
+
+    def _heading(self, node: LexborNode, tag: str, attributes: dict, depth: int) -> None:
+        self.flush()
+        heading = self.line(node, depth)
+        if not heading or (tag == "h1" and heading in self.titles):
+            return
+        id_ = attributes.get("id") or ""
+        if not id_ or id_.startswith("mw"):
+            headline = node.css_first(".mw-headline[id]")
+            id_ = (headline.attributes.get("id") if headline is not None else id_) or ""
+        self._indent = self._bullet = ""
+        self._list = 0
+        self.parts.append(Part(_HEADINGS[tag], heading, id_))
+
+    def _list_block(self, node: LexborNode, tag: str, attributes: dict, depth: int) -> None:
+        indent, bullet, outer = self._indent, self._bullet, self._list
+        if bullet:  # a list that opens its item: the item has no text of its own
+            self._bullet = ""
+            indent = indent[: len(indent) - len(bullet)]
+        if not outer:
+            self._lists += 1
+            self._list = self._lists
+        start = attributes.get("start") or ""
+        number = int(start) if start.isdecimal() and len(start) < 10 else 1
+        child = node.first_child
+        while child is not None:
+            name = child.tag
+            if name == "li":
+                if not self.skips("li", child.attributes):
+                    self._item(child, indent, f"{number}. " if tag == "ol" else "- ", depth)
+                number += 1
+            elif name in ("ul", "ol"):
+                self._indent, self._bullet = indent + "  ", ""
+                if depth < MAX_DEPTH:
+                    self._list_block(child, name, child.attributes, depth + 1)
+                else:
+                    self._flat(child)
+            elif name and name[0] not in "-!" and name not in rules.SKIPPED_TAGS:
+                self._indent, self._bullet = indent, ""
+                self.element(child, name, depth + 1)
+                self.flush()
+            child = child.next
+        self._indent, self._bullet = indent if not bullet else indent + " " * len(bullet), ""
+        self._list = outer
+
+    def _item(self, node: LexborNode, indent: str, bullet: str, depth: int) -> None:
+        outward = self.outward
+        self._indent, self._bullet = indent + " " * len(bullet), bullet
+        part = self.parts[-1]
+        self.children(node, depth + 1)
+        self.flush()
+        self._bullet = ""
+        part.items += 1
+        part.outward += self.outward > outward
+
+    def _definitions(self, node: LexborNode, depth: int) -> None:
+        """`- term: definition`; a definition without a term is MediaWiki's way to indent a line."""
+        indent, outer, term = self._indent, self._list, ""
+        self._bullet = ""
+        if not outer:
+            self._lists += 1
+        number = outer or self._lists
+        for child in _definition_children(node):
+            if self.skips(child.tag, child.attributes):
+                continue
+            if child.tag == "dt":
+                if term:
+                    self._list = number
+                    self.emit("- " + term)
+                term = self.line(child, depth).rstrip(" :：")
+            else:
+                self._list = number if term else outer
+                self._indent = indent + "  " if term else indent
+                self._bullet = "- "[: 2 if term else 0]
+                if term:
+                    self.buffer.append(term + ": ")
+                term = ""
+                self.children(child, depth + 1)
+                self.flush()
+                self._indent, self._bullet = indent, ""
+        if term:
+            self._list = number
+            self.emit("- " + term)
+        self._list = outer
+
+    def _code(self, node: LexborNode, classes: str) -> None:
+        code = text_of(node).replace("\r", "").strip("\n")
+        if code.strip():
+            language = _LANGUAGE.search(classes)
+            fence = "```" if "```" not in code else "~~~~"
+            self.emit(f"{fence}{language[1] if language else self._code_language}\n{code}\n{fence}")
+
+
+def _definition_children(node: LexborNode):
+    """The <dt> and <dd> of a <dl>, also those inside the <div>s that HTML allows around them."""
+    child = node.first_child
+    while child is not None:
+        if child.tag in ("dt", "dd"):
+            yield child
+        elif child.tag == "div":
+            inner = child.first_child
+            while inner is not None:
+                if inner.tag in ("dt", "dd"):
+                    yield inner
+                inner = inner.next
+        child = child.next
+
+
+def text_of(node: LexborNode) -> str:
+    """The bare text of a subtree, white space as it stands, <br> as a line's end."""
+    pieces, stack, n = [], [node], 0
+    while stack and n < MAX_FLAT_NODES:
+        n += 1
+        here = stack.pop()
+        if here.tag == "-text":
+            pieces.append(here.text_content or "")
+        elif here.tag == "br":
+            pieces.append("\n")
+        elif here.tag not in rules.SKIPPED_TAGS:
+            child = here.last_child
+            while child is not None:
+                stack.append(child)
+                child = child.prev
+    return "".join(pieces)
