@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -13,15 +12,11 @@ from . import failures
 from .bridge import run
 from .delta import Delta
 from .endpoint import Endpoint
-from .window import find_window, knows_tools
+from .info import count_slots, find_window, is_llamacpp, knows_tools, list_models
 from .wire import read_chunk
 
 log = logging.getLogger(__name__)
 
-SLOTS_IF_UNKNOWN = 1
-
-# Names under which servers list what cannot chat beside what can.
-_NO_CHAT = re.compile(r"embed|rerank|\bbge-|\be5-|\bgte-|minilm|whisper|tts|dall-e|moderation|transcribe|-image", re.I)
 # Fields that make a reply more telling, and that a strict server may refuse.
 _OPTIONAL = ("stream_options", "return_progress", "cache_prompt")
 _EMPTY = Delta()
@@ -110,8 +105,7 @@ class ChatClient:
 
     async def amodels(self) -> list[str]:
         """The names of the models that the server lists, those that cannot chat left out. Raises a `ChatError`."""
-        entries = await self._model_entries()
-        return [name for name in entries if not _NO_CHAT.search(name)]
+        return await list_models(self._endpoint)
 
     async def awindow(self) -> int:
         """The context window in tokens, prompt and answer together; 4,096 where the server does not say."""
@@ -123,8 +117,7 @@ class ChatClient:
 
     async def aslots(self) -> int:
         """How many requests the server works on at once; 1 where it does not say."""
-        slots = (await self._props()).get("total_slots")
-        return slots if isinstance(slots, int) and slots > 0 else SLOTS_IF_UNKNOWN
+        return await count_slots(self._endpoint)
 
     def models(self) -> list[str]:
         """`amodels`, for callers that are not async."""
@@ -165,7 +158,7 @@ class ChatClient:
         """What each request says beside the conversation."""
         model = await self._model_name()
         if self._is_llamacpp is None:
-            self._is_llamacpp = "default_generation_settings" in await self._props()
+            self._is_llamacpp = await is_llamacpp(self._endpoint)
         defaults: dict[str, Any] = {"model": model, "stream_options": {"include_usage": True}}
         if self._is_llamacpp:
             defaults.update(return_progress=True, cache_prompt=True)
@@ -181,18 +174,6 @@ class ChatClient:
                 )
             self.model = names[0]
         return self.model
-
-    async def _model_entries(self) -> dict[str, dict[str, Any]]:
-        listing = await self._endpoint.info(f"{self.base_url}/models")
-        entries = listing.get("data") if isinstance(listing, dict) else None
-        if not isinstance(entries, list):
-            raise failures.not_a_stream(self.base_url, "it lists no models at /v1/models")
-        return {entry["id"]: entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)}
-
-    async def _props(self) -> dict[str, Any]:
-        """What a llama.cpp server says of itself; nothing for others."""
-        props = await self._endpoint.info("/props")
-        return props if isinstance(props, dict) else {}
 
 
 def _refused_fields(error: ChatError, body: Mapping[str, Any]) -> set[str]:

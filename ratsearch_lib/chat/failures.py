@@ -31,47 +31,43 @@ _MAX_CHARS = 300
 def failure(
     where: str, status: int | None, body: Any, *, key: str | None = None, model: str | None = None
 ) -> ChatError:
-    """The error for an HTTP `status` other than 200, or for an error event within a stream.
+    """The error for an HTTP `status` other than 200, or for an error event within a stream (None).
 
     `where` names the server, `body` is its JSON or text, `key` is kept out of the message.
     """
     said = server_words(body, key)
-    quoted = f" It says: {said}" if said else ""
-    search = f"{said} {json.dumps(body, default=str)}"
     if status is None and isinstance(body, dict) and isinstance(body.get("code"), int):
         status = body["code"]
+    kind, message = _explain(where, status, f"{said} {json.dumps(body, default=str)}", key, model)
+    return kind(f"{message} It says: {said}" if said else message, status=status)
+
+
+def _explain(
+    where: str, status: int | None, search: str, key: str | None, model: str | None
+) -> tuple[type[ChatError], str]:
+    """The kind of failure, and what to do about it."""
+    server = f"The server at {where}"
     if _OVERFLOW.search(search):
-        return ContextOverflow(
+        return ContextOverflow, (
             f"The conversation is longer than the model's context window at {where}: start a new one, or start the "
-            f"server with more context (llama.cpp: -c 16384, Ollama: OLLAMA_CONTEXT_LENGTH=16384).{quoted}",
-            status=status,
+            "server with more context (llama.cpp: -c 16384, Ollama: OLLAMA_CONTEXT_LENGTH=16384)."
         )
     if status in (401, 403):
         wants = "refuses the API key" if key else "wants an API key"
-        return AuthenticationFailed(
-            f"The server at {where} {wants}: set OPENAI_API_KEY to the right one.{quoted}", status=status
-        )
+        return AuthenticationFailed, f"{server} {wants}: set OPENAI_API_KEY to the right one."
     if status == 503:
-        return ServerLoading(f"The server at {where} is not ready yet: try again in a moment.{quoted}", status=status)
-    if status in (400, 404) and _NO_MODEL.search(search):
-        return ModelNotFound(
-            f"The server at {where} does not serve the model {model!r}: choose another with --model.{quoted}",
-            status=status,
-        )
+        return ServerLoading, f"{server} is not ready yet: try again in a moment."
+    if status in (None, 400, 404) and _NO_MODEL.search(search):
+        return ModelNotFound, f"{server} does not serve the model {model!r}: choose another with --model."
     if status == 429:
-        return ChatError(
-            f"The server at {where} takes no more requests for now: wait and try again.{quoted}", status=status
-        )
+        return ChatError, f"{server} takes no more requests for now: wait, and try again."
     if status in (404, 405) or (status is not None and 300 <= status < 400):
-        return BadReply(
+        return BadReply, (
             f"Something answers at {where}, but not as a chat server (HTTP {status}): check the address, which mostly "
-            f"ends in /v1.{quoted}",
-            status=status,
+            "ends in /v1."
         )
     number = "" if status is None else f" (HTTP {status})"
-    return ChatError(
-        f"The server at {where} reports an error{number}: try again, or look at its log.{quoted}", status=status
-    )
+    return ChatError, f"{server} reports an error{number}: try again, or look at its log."
 
 
 def server_words(body: Any, key: str | None = None) -> str:
@@ -103,7 +99,7 @@ def broken_off(where: str, reason: str) -> BadReply:
     return BadReply(f"The server at {where} broke off its reply: ask again, or look at its log. ({reason})")
 
 
-def not_a_stream(where: str, reason: str) -> BadReply:
+def not_a_chat_server(where: str, reason: str) -> BadReply:
     return BadReply(f"The server at {where} does not answer as a chat server: check the address. ({reason})")
 
 

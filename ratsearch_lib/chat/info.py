@@ -1,13 +1,38 @@
-"""What a server says about its model: the context window, and whether it takes tools."""
+"""What a server says of itself: its models, their context window, whether they take tools."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from . import failures
 from .endpoint import Endpoint
 
 WINDOW_IF_UNKNOWN = 4096  # tokens: what Ollama and LM Studio serve unless told otherwise
+SLOTS_IF_UNKNOWN = 1
+
+# Names under which servers list what cannot chat beside what can.
+_NO_CHAT = re.compile(r"embed|rerank|\bbge-|\be5-|\bgte-|minilm|whisper|tts|dall-e|moderation|transcribe|-image", re.I)
+
+
+async def list_models(endpoint: Endpoint) -> list[str]:
+    """The names of the models that the server lists, those that cannot chat left out. Raises a `ChatError`."""
+    listing = await endpoint.info(f"{endpoint.base_url}/models", required=True)
+    entries = _mapping(listing).get("data")
+    if not isinstance(entries, list):
+        raise failures.not_a_chat_server(endpoint.base_url, "it lists no models")
+    names = [_mapping(entry).get("id") for entry in entries]
+    return [name for name in names if isinstance(name, str) and not _NO_CHAT.search(name)]
+
+
+async def is_llamacpp(endpoint: Endpoint) -> bool:
+    """Whether it is llama.cpp's server, whose requests take more fields than others'."""
+    return "default_generation_settings" in _mapping(await endpoint.info("/props"))
+
+
+async def count_slots(endpoint: Endpoint) -> int:
+    """How many requests the server works on at once: llama.cpp tells it at /props; else SLOTS_IF_UNKNOWN."""
+    return _count(_mapping(await endpoint.info("/props")).get("total_slots")) or SLOTS_IF_UNKNOWN
 
 
 async def find_window(endpoint: Endpoint, model: str) -> int:
@@ -34,12 +59,12 @@ async def find_window(endpoint: Endpoint, model: str) -> int:
 
 
 async def _ollama_window(endpoint: Endpoint, model: str, loaded: dict[str, Any]) -> int:
-    models = loaded.get("models")
-    for entry in models if isinstance(models, list) else []:
-        if _mapping(entry).get("model") == model or _mapping(entry).get("name") == model:
-            if found := _count(_mapping(entry).get("context_length")):
-                return found
-    shown = _mapping(await endpoint.info("/api/show", json={"model": model}))
+    entries = loaded.get("models")
+    for entry in map(_mapping, entries if isinstance(entries, list) else []):
+        found = _count(entry.get("context_length"))
+        if found and model in (entry.get("model"), entry.get("name")):
+            return found
+    shown = _mapping(await endpoint.info("/api/show", body={"model": model}))
     parameters = shown.get("parameters")
     match = re.search(r"^num_ctx\s+(\d+)", parameters, re.M) if isinstance(parameters, str) else None
     return int(match[1]) if match else WINDOW_IF_UNKNOWN
@@ -51,7 +76,7 @@ async def knows_tools(endpoint: Endpoint, model: str) -> bool | None:
     if props:
         answer = _mapping(props.get("chat_template_caps")).get("supports_tools")
         return answer if isinstance(answer, bool) else None
-    capabilities = _mapping(await endpoint.info("/api/show", json={"model": model})).get("capabilities")
+    capabilities = _mapping(await endpoint.info("/api/show", body={"model": model})).get("capabilities")
     if isinstance(capabilities, list):
         return "tools" in capabilities
     # LM Studio lists what a model was trained for, and offers tools to the others by prompting.
