@@ -100,6 +100,8 @@ def titles(options: Options, query: str, out: Screen, report: Report, *, limit: 
     else:
         for match in matches:
             out.line(match.title if match.matched == match.title else f"{match.title} ({match.matched})")
+    if not matches:
+        report(f"No title is like {query!r}.")
     return 0 if matches else 1
 
 

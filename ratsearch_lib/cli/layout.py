@@ -7,6 +7,7 @@ the terminal answer as if the person had typed. So no control character but the 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 
 RESET, BOLD, DIM_ITALIC = "\x1b[0m", "\x1b[1m", "\x1b[2;3m"
@@ -49,77 +50,81 @@ class Layout:
         self._styled = styled
         self._word: list[tuple[str, str]] = []  # (character, style)
         self._spaces = 0
+        self._column = 0
+        self._style = ""  # in force in `_out`
+        self._out: list[str] = []
         self._markup = _Bold()
-        self.column = 0
-
-    @property
-    def at_line_start(self) -> bool:
-        return not (self.column or self._word or self._spaces or self._markup.held)
 
     def feed(self, text: str, style: str = "", *, markup: bool = False) -> str:
         """What to write for the next piece of text."""
         text = clean(text)
         if self._width() is None and not self._styled:  # nothing to work out
-            self.column = len(text) - text.rfind("\n") - 1 if "\n" in text else self.column + len(text)
+            self._column = len(text.rpartition("\n")[2]) + (0 if "\n" in text else self._column)
             return text
-        out: list[str] = []
         for char in text.replace("\t", TAB):
-            if markup and self._styled:
-                for shown, bold in self._markup.feed(char):
-                    self._put(shown, style + BOLD if bold else style, out)
+            if markup:
+                for shown, bold in self._markup.feed(char) if self._styled else [(char, False)]:
+                    self._put(shown, style + BOLD if bold else style)
             else:
-                self._put(char, style, out)
-        if self._width() is None:
-            self._flush(out)
-        return "".join(out)
+                self._put(char, style)
+        return self._take()
 
     def end_line(self) -> str:
         """What to write to be at the start of a line: the held word, and a newline if it is needed."""
-        out: list[str] = []
         for shown, bold in self._markup.end():
-            self._put(shown, BOLD if bold else "", out)
-        self._flush(out)
-        if self.column:
-            out.append("\n")
-        self.column = self._spaces = 0
-        return "".join(out)
+            self._put(shown, BOLD if bold else "")
+        self._flush()
+        if self._column:
+            self._break()
+        self._spaces = 0
+        return self._take()
 
-    def _put(self, char: str, style: str, out: list[str]) -> None:
+    def _take(self) -> str:
+        self._set_style("")
+        text = "".join(self._out)
+        self._out.clear()
+        return text
+
+    def _put(self, char: str, style: str) -> None:
         if char == "\n":
-            self._flush(out)
-            out.append("\n")
-            self.column = self._spaces = 0
+            self._flush()
+            self._break()
         elif char == " ":
-            self._flush(out)
+            self._flush()
             self._spaces += 1
         else:
-            if self._word and (_cells(char) == 2 or _cells(self._word[-1][0]) == 2):
-                self._flush(out)  # scripts without spaces break anywhere
+            if self._word and 2 in (_cells(char), _cells(self._word[-1][0])):
+                self._flush()  # scripts without spaces break anywhere
             self._word.append((char, style))
 
-    def _flush(self, out: list[str]) -> None:
+    def _flush(self) -> None:
         if not self._word:
             return
-        width = self._width()
+        width = self._width() or sys.maxsize
         cells = sum(_cells(char) for char, _ in self._word)
-        if width and self.column and self.column + self._spaces + cells > width:
-            out.append("\n")
-            self.column = self._spaces = 0
-        out.append(" " * self._spaces)
-        self.column += self._spaces
-        self._spaces, current = 0, ""
+        if self._column and self._column + self._spaces + cells > width:
+            self._break()
+        self._spaces = min(self._spaces, max(0, width - self._column - cells))  # of a deep indentation, what fits
+        self._out.append(" " * self._spaces)
+        self._column += self._spaces
+        self._spaces = 0
         for char, style in self._word:
-            if width and self.column and self.column + _cells(char) > width:
-                out.append("\n")
-                self.column = 0
-            if style != current and self._styled:
-                out.append((RESET if current else "") + style)
-                current = style
-            out.append(char)
-            self.column += _cells(char)
-        if current:
-            out.append(RESET)
+            if self._column and self._column + _cells(char) > width:
+                self._break()
+            self._set_style(style)
+            self._out.append(char)
+            self._column += _cells(char)
         self._word.clear()
+
+    def _break(self) -> None:
+        self._set_style("")
+        self._out.append("\n")
+        self._column = self._spaces = 0
+
+    def _set_style(self, style: str) -> None:
+        if style != self._style and self._styled:
+            self._out.append((RESET if self._style else "") + style)
+            self._style = style
 
 
 class _Bold:
@@ -130,10 +135,6 @@ class _Bold:
         self._previous = "\n"
         self._bold = self._code = self._fence = False
         self._line_head = ""  # to see the fence of a code block
-
-    @property
-    def held(self) -> bool:
-        return self._stars > 0
 
     def feed(self, char: str) -> list[tuple[str, bool]]:
         if char == "*" and not (self._code or self._fence):
@@ -175,4 +176,4 @@ def _cells(char: str) -> int:
         return 1
     from rich.cells import get_character_cell_size
 
-    return get_character_cell_size(char)
+    return get_character_cell_size(char, "latest")

@@ -46,7 +46,7 @@ class Options:
     """
 
     zim: Path | None = None
-    zim_reason: str = "the sample encyclopedia"
+    zim_reason: str = "none was asked for"
     endpoint: str | None = None
     api_key: str | None = None
     model: str | None = None
@@ -162,8 +162,8 @@ def choose_archive(given: str | None, named: str | None, folder: Path) -> tuple[
     if len(found) == 1:
         return found[0], "the only archive in this folder"
     if found:
-        return None, f"the sample encyclopedia, as there are {len(found)} archives in this folder: choose with --zim"
-    return None, "the sample encyclopedia, as there is no archive in this folder"
+        return None, f"there are {len(found)} archives in this folder: choose with --zim"
+    return None, "there is no archive in this folder: name one with --zim"
 
 
 def _archives_in(folder: Path) -> list[Path]:
@@ -191,10 +191,10 @@ def _existing(path: Path, origin: str, error: type[RatsearchError] = RatsearchEr
 
 
 @contextmanager
-def open_session(options: Options, report: Report) -> Iterator[Session]:
-    """Everything that a question needs, closed at the end. Raises RatsearchError."""
+def open_session(options: Options, report: Report, *, build: str = "wait") -> Iterator[Session]:
+    """Everything that a question needs, closed at the end. `build` as for `Library.open`. Raises RatsearchError."""
     with ExitStack() as stack:
-        library = stack.enter_context(open_library(options, report))
+        library = stack.enter_context(open_library(options, report, build=build))
         client, server = open_client(options, report)
         if server:
             stack.callback(server.close)
@@ -221,16 +221,18 @@ def open_library(options: Options, report: Report, *, build: str = "wait") -> Li
 def open_client(options: Options, report: Report) -> tuple[ChatClient, LocalServer | None]:
     """A client of the chosen server; of one that was started here, the server too, to be closed by the caller."""
     from ..chat.client import ChatClient
-    from ..chat.discover import find_server
 
     wishes = {"temperature": options.temperature, "seed": options.seed}
     wishes = {name: value for name, value in wishes.items() if value is not None}
     if options.endpoint:
         return ChatClient(options.endpoint, options.model, options.api_key, **wishes), None
-    if not options.gguf and (found := find_server()):
-        return ChatClient(found, options.model, **wishes), None
+    if not options.gguf:
+        from ..chat.discover import find_server
+
+        if found := find_server():
+            return ChatClient(found, options.model, **wishes), None
     server = _start_server(options, report)
-    return ChatClient(server.base_url, options.model, server.api_key, **wishes), server
+    return ChatClient(server.base_url, None, server.api_key, **wishes), server
 
 
 def _start_server(options: Options, report: Report) -> LocalServer:
@@ -253,7 +255,8 @@ def make_agent(options: Options, client: ChatClient, library: Library) -> Agent:
 
 def archive_line(options: Options, library: Library) -> str:
     """The header's line about the archive: its file, and why that one."""
-    return f"{library.archive.path.name} ({options.zim_reason})"
+    name = library.archive.path.name if options.zim else "the sample encyclopedia"
+    return f"{name} ({options.zim_reason})"
 
 
 def model_line(options: Options, client: ChatClient, server: LocalServer | None) -> str:

@@ -13,8 +13,10 @@ What's the largest mammal in North America?
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 
 from ..agent.events import (
     Event,
@@ -39,6 +41,7 @@ AGENT_BANNER = "  ===== AGENT ====="
 REASONING_HEAD = "----- Reasoning -----"
 REASONING_TAIL = "-" * len(REASONING_HEAD)
 PREVIEW_LINES = 10
+HOW_TO_LEAVE = "Ctrl-C again, or Ctrl-D, leaves"
 
 
 class TurnPrinter:
@@ -157,10 +160,11 @@ def chat(session: Session, screen: Screen) -> int:
             if interrupted:
                 return 0
             interrupted = True
-        else:
+            screen.line(f"[{HOW_TO_LEAVE}]", DIM_ITALIC)
+            continue
+        with _caret_unseen():
             messages, interrupted = _turn(session, screen, question, messages)
-        if interrupted:
-            screen.line("[Ctrl-C again, or Ctrl-D, leaves]", DIM_ITALIC)
+        screen.line(f"[stopped; {HOW_TO_LEAVE}]\n" if interrupted else "", DIM_ITALIC)
 
 
 def _enable_line_editing() -> None:
@@ -168,6 +172,23 @@ def _enable_line_editing() -> None:
     if sys.stdin.isatty():
         with suppress(ImportError):
             import readline  # noqa: F401
+
+
+@contextmanager
+def _caret_unseen() -> Iterator[None]:
+    """Ctrl-C without the ``^C`` that a terminal writes where the cursor is."""
+    if not sys.stdin.isatty() or os.name == "nt":
+        yield
+        return
+    import termios
+
+    before = termios.tcgetattr(sys.stdin)
+    quiet = [*before[:3], before[3] & ~termios.ECHOCTL, *before[4:]]
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
 
 def _read_question(screen: Screen) -> str:
@@ -195,7 +216,6 @@ def _turn(session: Session, screen: Screen, question: str, messages: list[dict])
         screen.line(str(error))
     except KeyboardInterrupt:
         printer.finish()
-        screen.line("[stopped]", DIM_ITALIC)
         stopped = True
     if printer.text:  # what was said stands, so that "go on" has something to go on from
         turn = {"role": "user", "content": question}, {"role": "assistant", "content": printer.text}

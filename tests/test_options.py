@@ -1,0 +1,117 @@
+"""Which archive, server and model is chosen, from options, environment and folder."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from ratsearch_lib.cli.options import Options, add_options, choose, choose_archive, open_client
+from ratsearch_lib.errors import ArchiveError, RatsearchError
+
+from .conformance.server import ScriptedServer, llamacpp_props, say
+
+USER_KEY = "sk-the-persons-own"
+
+
+def options(*argv: str, environ: dict[str, str] | None = None, folder: Path) -> Options:
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    return choose(parser.parse_args(argv), environ or {}, folder)
+
+
+def touch(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).touch()
+
+
+class TestArchive:
+    def test_order_of_choice(self, tmp_path):
+        """--zim, RATSEARCH_ZIM, ./wikipedia.zim, the only ./*.zim, the sample."""
+        here = tmp_path / "here"
+        here.mkdir()
+        touch(tmp_path, "given.zim", "named.zim")
+        given, named = str(tmp_path / "given.zim"), str(tmp_path / "named.zim")
+
+        assert choose_archive(None, None, here)[0] is None
+        touch(here, "medicine.zim")
+        assert choose_archive(None, None, here) == (here / "medicine.zim", "the only archive in this folder")
+        touch(here, "physics.zim")
+        assert choose_archive(None, None, here)[0] is None
+        touch(here, "wikipedia.zim")
+        assert choose_archive(None, None, here)[0] == here / "wikipedia.zim"
+        assert choose_archive(None, named, here) == (tmp_path / "named.zim", "named by RATSEARCH_ZIM")
+        assert choose_archive(given, named, here) == (tmp_path / "given.zim", "given with --zim")
+
+    def test_reason_says_why_not_the_archives_here(self, tmp_path):
+        touch(tmp_path, "a.zim", "b.zim")
+        assert "2 archives in this folder" in choose_archive(None, None, tmp_path)[1]
+
+    def test_empty_variable_is_none(self, tmp_path):
+        assert options(environ={"RATSEARCH_ZIM": "", "OPENAI_BASE_URL": ""}, folder=tmp_path).zim is None
+
+    def test_split_archive_is_one(self, tmp_path):
+        touch(tmp_path, "big.zimaa", "big.zimab", "big.zimac")
+        assert choose_archive(None, None, tmp_path)[0] == tmp_path / "big.zimaa"
+        assert choose_archive(str(tmp_path / "big.zim"), None, tmp_path)[0] == tmp_path / "big.zim"
+        with pytest.raises(ArchiveError, match=r"one part of a split archive; give the first, big\.zimaa"):
+            choose_archive(str(tmp_path / "big.zimab"), None, tmp_path)
+
+    def test_folder(self, tmp_path):
+        with pytest.raises(ArchiveError, match="is a folder; and there is no archive in it"):
+            choose_archive(str(tmp_path), None, tmp_path)
+        touch(tmp_path, "physics.zim")
+        with pytest.raises(ArchiveError, match=r"is a folder; give one of its files: physics\.zim"):
+            choose_archive(str(tmp_path), None, tmp_path)
+
+    def test_missing_file_names_its_origin(self, tmp_path):
+        with pytest.raises(ArchiveError, match=r"^--zim: there is no file .*nowhere\.zim"):
+            choose_archive(str(tmp_path / "nowhere.zim"), None, tmp_path)
+        with pytest.raises(ArchiveError, match=r"^RATSEARCH_ZIM: there is no file"):
+            choose_archive(None, str(tmp_path / "nowhere.zim"), tmp_path)
+
+
+class TestModel:
+    def test_endpoint_before_environment(self, tmp_path):
+        environ = {"OPENAI_BASE_URL": "http://elsewhere/v1", "OPENAI_API_KEY": USER_KEY}
+        assert options(environ=environ, folder=tmp_path).endpoint == "http://elsewhere/v1"
+        assert options("--endpoint", "localhost:8080", environ=environ, folder=tmp_path).endpoint == "localhost:8080"
+
+    def test_key_only_with_an_endpoint(self, tmp_path):
+        environ = {"OPENAI_API_KEY": USER_KEY}
+        assert options(environ=environ, folder=tmp_path).api_key is None
+        assert options("--endpoint", "localhost:8080", environ=environ, folder=tmp_path).api_key == USER_KEY
+        touch(tmp_path, "m.gguf")
+        environ["OPENAI_BASE_URL"] = "http://elsewhere/v1"
+        served = options("--model", str(tmp_path / "m.gguf"), environ=environ, folder=tmp_path)
+        assert (served.gguf, served.endpoint, served.model, served.api_key) == (tmp_path / "m.gguf", None, None, None)
+
+    def test_gguf_with_an_endpoint_is_a_name(self, tmp_path):
+        chosen = options("--endpoint", "localhost:8080", "--model", "m.gguf", folder=tmp_path)
+        assert (chosen.model, chosen.gguf) == ("m.gguf", None)
+
+    def test_numbers_keep_zero(self, tmp_path):
+        chosen = options("--temperature", "0", "--seed", "0", folder=tmp_path)
+        assert (chosen.temperature, chosen.seed) == (0.0, 0)
+
+    @pytest.mark.parametrize(
+        ("argv", "message"),
+        [
+            (["--model", "nowhere.gguf"], "--model: there is no file"),
+            (["--chat-template", "t.jinja"], "--chat-template goes with --model"),
+        ],
+    )
+    def test_contradictions(self, tmp_path, argv, message):
+        with pytest.raises(RatsearchError, match=message):
+            options(*argv, folder=tmp_path)
+
+
+@pytest.fixture
+def found_server(monkeypatch):
+    """A server that is found on this machine, as if it listened on a well-known port."""
+    from ratsearch_lib.chat import discover
+
+    with ScriptedServer(lambda request: say("Hello."), routes={"GET /props": llamacpp_props()}) as server:
+        monkeypatch.setattr(discover, "CANDIDATES", (server.base_url,))
+        yield server
+
+
