@@ -1,0 +1,283 @@
+"""The Gradio chat: `python app.py`, then http://127.0.0.1:7860. `python app.py --help` names the options.
+
+This file opens what was asked for and lays out the page. An answer's way onto it: the agent's events → panels
+(ratsearch_lib/view.py) → messages of the chat (ratsearch_lib/ui/), drawn by `gr.Chatbot`.
+"""
+
+import argparse
+import asyncio
+import html
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ratsearch_lib.agent.events import Event
+from ratsearch_lib.cli import options as opening
+from ratsearch_lib.errors import RatsearchError
+from ratsearch_lib.ui.conversation import Conversation
+from ratsearch_lib.ui.messages import as_typed, typed
+from ratsearch_lib.view import LOGO
+
+if TYPE_CHECKING:
+    import gradio as gr
+
+    from ratsearch_lib.library import Library
+
+UI = Path(__file__).parent / "ratsearch_lib" / "ui"
+DEFAULT_PORT = 7860
+MAX_QUESTION_CHARS = 20_000
+TEX = [  # no dollar signs: "$3000 and $3000" is money
+    {"left": r"\[", "right": r"\]", "display": True},
+    {"left": r"\(", "right": r"\)", "display": False},
+]
+# Gradio's own page needs inline scripts and eval; nothing may come from, or go to, another address.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-src 'none'; object-src 'none'; "
+    "form-action 'none'; base-uri 'self'"
+)
+
+
+def main() -> None:
+    args = parse_arguments()
+    # Gradio may neither phone home nor ask Hugging Face for anything. It reads these when it is imported.
+    os.environ.update(GRADIO_ANALYTICS_ENABLED="False", HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
+        # Importing Gradio takes seconds: the model loads meanwhile.
+        opened = thread.submit(open_everything, args, stack)
+        try:
+            page = build(opened)
+            serve(page, args.host, args.port)
+            stack.callback(page.close, verbose=False)
+            session = opened.result()
+            say(f"ratsearch {LOGO}\n{session.archive_line}\n{session.model_line}\n{page.local_url}   (Ctrl-C ends it)")
+            page.block_thread()
+        except RatsearchError as error:
+            sys.exit(f"ratsearch: {error}")
+        except KeyboardInterrupt:
+            say("")
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="app.py", description="Chat with an offline encyclopedia in the browser.")
+    opening.add_options(parser)
+    group = parser.add_argument_group("page")
+    group.add_argument("--host", default="127.0.0.1", help="the address to serve at (default: 127.0.0.1, this machine)")
+    group.add_argument(
+        "--port", type=int, help=f"the port to serve at (default: the first free one from {DEFAULT_PORT})"
+    )
+    return parser.parse_args()
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def open_everything(args: argparse.Namespace, stack: ExitStack) -> opening.Session:
+    """What a question needs; `stack` closes it. The title index of a large archive is built while people read."""
+    options = opening.choose(args, os.environ)
+    library = stack.enter_context(opening.open_library(options, say, build="background"))
+    client, server = opening.open_client(options, say)
+    if server:
+        stack.callback(server.close)
+    agent = opening.make_agent(options, client, library)
+    lines = opening.archive_line(options, library), opening.model_line(options, client, server)
+    return opening.Session(library, client, server, agent, *lines)
+
+
+def serve(page: "gr.Blocks", host: str, port: int | None) -> None:
+    """Start serving, and return. RatsearchError when the port is taken."""
+    import gradio as gr
+    from starlette.middleware import Middleware
+
+    theme = gr.themes.Base(
+        primary_hue="teal",
+        neutral_hue="stone",
+        font=["system-ui", "sans-serif"],  # of the system: nothing is fetched
+        font_mono=["ui-monospace", "monospace"],
+    )
+    page.queue(default_concurrency_limit=4, max_size=64)
+    try:
+        page.launch(
+            server_name=host,
+            server_port=port,
+            theme=theme,
+            css_paths=UI / "page.css",
+            head=f"<script>{(UI / 'page.js').read_text('utf-8')}</script>",
+            favicon_path=UI / "rat.svg",
+            footer_links=[],
+            app_kwargs={"middleware": [Middleware(SecurityHeaders)]},
+            prevent_thread_lock=True,
+            quiet=True,
+            share=False,
+            run_history=False,
+            enable_monitoring=False,
+            ssr_mode=False,
+            pwa=False,
+            mcp_server=False,
+            max_file_size="1mb",
+        )
+    except OSError as error:
+        raise RatsearchError(f"The page cannot be served at {host}:{port or DEFAULT_PORT}: {error}") from error
+
+
+class SecurityHeaders:
+    """ASGI middleware that adds the policy to every response, and buffers none (answers are streamed)."""
+
+    headers = ((b"content-security-policy", CONTENT_SECURITY_POLICY.encode()), (b"referrer-policy", b"no-referrer"))
+
+    def __init__(self, app):
+        self.app = app
+
+    async def __call__(self, scope, receive, send):
+        async def send_with_headers(message):
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *self.headers]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+def build(opened: Future[opening.Session]) -> "gr.Blocks":
+    """The page. What is `opened` may still be loading: questions wait for it."""
+    import gradio as gr  # the handlers' annotations need it: Gradio reads them (so no `annotations` from __future__)
+
+    async def run(question: str, messages: list[dict]) -> AsyncGenerator[Event, None]:
+        session = await ready(opened)
+        async with aclosing(session.agent.arun(question, messages)) as events:
+            async for event in events:
+                yield event
+
+    async def ask(question: str, conversation: Conversation) -> AsyncIterator[tuple]:
+        """The chat while an answer is written, and the box, which has a stop button meanwhile."""
+        box = gr.Textbox(value="", submit_btn=False, stop_btn=True)
+        async with aclosing(conversation.ask(question, run)) as chats:
+            async for chat in chats:
+                yield chat, box
+                box = gr.skip()
+        yield gr.skip(), gr.Textbox(submit_btn=True, stop_btn=False)
+
+    async def retry(conversation: Conversation, event: gr.RetryData):
+        question = conversation.take_back(conversation.turn_at(first_index(event.index)))
+        async for update in ask(question, conversation):
+            yield update
+
+    async def edit(conversation: Conversation, event: gr.EditData):
+        conversation.take_back(conversation.turn_at(first_index(event.index)))
+        async for update in ask(typed(event.value), conversation):
+            yield update
+
+    async def ask_example(conversation: Conversation, event: gr.SelectData):
+        async for update in ask(event.value["text"], conversation):
+            yield update
+
+    def undo(conversation: Conversation, event: gr.UndoData):
+        question = conversation.take_back(conversation.turn_at(first_index(event.index)))
+        return conversation.shown(), question or gr.skip()
+
+    def clear(conversation: Conversation):
+        conversation.clear()
+        return [], gr.Textbox(value="", submit_btn=True, stop_btn=False)
+
+    async def describe() -> AsyncIterator[tuple]:
+        yield header_html("Opening the archive and the model…"), gr.skip()
+        session = await ready(opened)
+        chat = gr.Chatbot(placeholder=welcome(session.library), examples=examples(session.library))
+        yield header_html(session.archive_line, session.model_line), chat
+
+    with gr.Blocks(title="ratsearch", fill_height=True, fill_width=True, analytics_enabled=False) as page:
+        conversation = gr.State(Conversation)
+        with gr.Column(elem_id="page", scale=1):
+            with gr.Row(elem_id="top"):
+                header = gr.HTML(header_html(), elem_id="header", padding=False)
+                new = gr.Button("New chat", elem_id="new", size="sm", min_width=96)
+            chat = gr.Chatbot(
+                elem_id="chat",
+                label="Conversation",
+                show_label=False,
+                scale=1,
+                height="100%",
+                layout="bubble",
+                placeholder=f"# `{LOGO}`",
+                editable="user",
+                buttons=["copy"],
+                feedback_options=None,
+                autoscroll=False,  # page.js does it
+                allow_tags=False,
+                latex_delimiters=TEX,
+            )
+            box = gr.Textbox(
+                elem_id="box",
+                label="Question",
+                show_label=False,
+                container=False,
+                placeholder="Ask a question",
+                submit_btn=True,
+                autofocus=True,
+                max_lines=6,
+                max_length=MAX_QUESTION_CHARS,
+            )
+
+        private = {"api_visibility": "private", "show_progress": "hidden"}
+        at_once = {**private, "queue": False}
+        answering = {**private, "concurrency_id": "answers", "concurrency_limit": 4}
+        box.submit(ask, [box, conversation], [chat, box], **answering)
+        chat.retry(retry, conversation, [chat, box], **answering)
+        chat.edit(edit, conversation, [chat, box], **answering)
+        chat.example_select(ask_example, conversation, [chat, box], **answering)
+        chat.undo(undo, conversation, [chat, box], **at_once)
+        box.stop(Conversation.stop, conversation, None, **at_once)
+        new.click(clear, conversation, [chat, box], **at_once)
+        chat.clear(clear, conversation, [chat, box], **at_once)
+        page.load(describe, None, [header, chat], **private)
+    return page
+
+
+async def ready(opened: Future[opening.Session]) -> opening.Session:
+    return await asyncio.shield(asyncio.wrap_future(opened))
+
+
+def first_index(index: int | tuple[int, ...]) -> int:
+    return index if isinstance(index, int) else index[0]
+
+
+def header_html(*lines: str) -> str:
+    shown = "<br>".join(html.escape(line) for line in lines)
+    return f"<h1>ratsearch <code>{html.escape(LOGO)}</code></h1><p>{shown}</p>"
+
+
+def welcome(library: "Library") -> str:
+    archive = library.archive
+    size = f"{archive.article_count:,} articles, on this machine."
+    return f"# `{LOGO}`\n### {as_typed(archive.name)}\n{size} Ask it something."
+
+
+def examples(library: "Library") -> list[dict]:
+    return [{"text": question, "display_text": as_typed(question)} for question in questions_for(library)]
+
+
+def questions_for(library: "Library", n: int = 4) -> list[str]:
+    """Questions that this archive can answer: the sample's own, or about articles from all over it."""
+    from ratsearch_lib import sample
+
+    archive = library.archive
+    if archive.path == sample.archive_path():
+        return sample.questions()
+    titles = {}
+    step = max(1, archive.entry_count // 200)
+    for id in range(step // 2, archive.entry_count, step):
+        entry = archive.entry_by_id(id)
+        if entry.is_html and entry.redirect_path is None and 3 < len(entry.title) < 32 and "/" not in entry.title:
+            titles[entry.title] = None
+    spread = list(titles)[:: max(1, len(titles) // n)][:n]
+    return [f"What is there to know about {title}?" for title in spread]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""One visitor's conversation: its turns, and how an answer is streamed, stopped and taken back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from ..agent.events import Event, RunFinished
+from ..errors import RatsearchError
+from ..view import TurnView
+from .messages import turn_messages, user_message
+
+TICK_S = 0.4  # how often a stop is looked for, and the rat moves, while no event comes
+BATCH_S = 0.1  # how long events are collected before the page is drawn again
+
+Run = Callable[[str, list[dict]], AsyncGenerator[Event, None]]  # the agent's `arun`
+
+
+@dataclass(slots=True)
+class Turn:
+    """A question, what the page shows for it, and the agent's conversation after it."""
+
+    question: str
+    messages: list[dict]
+    shown: list[dict] = field(default_factory=list)
+    stopped: bool = False
+
+
+class Conversation:
+    """The turns of one visitor. Not shared, and never sent to the browser: the page is drawn from it."""
+
+    def __init__(self):
+        self.turns: list[Turn] = []
+        self._running: Turn | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether an answer is being written."""
+        return self._running is not None
+
+    def shown(self) -> list[dict]:
+        """All turns as messages of the chat."""
+        return [message for turn in self.turns for message in turn.shown]
+
+    def stop(self) -> None:
+        """End the answer that is being written, at the next tick."""
+        if self._running:
+            self._running.stopped = True
+
+    def clear(self) -> None:
+        """Forget everything; an answer that is being written ends."""
+        self.stop()
+        self.turns, self._running = [], None
+
+    def take_back(self, turn: int = -1) -> str:
+        """Forget that turn and those after it, and give back its question ("" if there is none)."""
+        if not self.turns or self.running:
+            return ""
+        question = self.turns[turn].question
+        del self.turns[turn:]
+        return question
+
+    def turn_at(self, message: int) -> int:
+        """The number of the turn that message number `message` of the chat belongs to."""
+        end = 0
+        for number, turn in enumerate(self.turns):
+            end += len(turn.shown)
+            if message < end:
+                return number
+        return -1
+
+    async def ask(self, question: str, run: Run) -> AsyncIterator[list[dict]]:
+        """Let `run` answer; yields the whole chat whenever it has changed, and at every tick.
+
+        Closing this closes `run`'s generator, and with it the request to the model's server.
+        """
+        if self.running or not question.strip():
+            return
+        before = self.turns[-1].messages if self.turns else []
+        view, turn, number = TurnView(), Turn(question, before), len(self.turns)
+        self.turns.append(turn)
+        self._running = turn
+
+        def draw() -> list[dict]:
+            view.tick()
+            turn.shown = [user_message(question), *turn_messages(view.panels, number)]
+            return self.shown()
+
+        try:
+            yield draw()
+            # A long chat takes longer to send and draw: 0.5 s at 200 messages.
+            every_s = max(BATCH_S, len(self.shown()) / 400)
+            async with aclosing(batches(run(question, before), every_s)) as groups:
+                async for events in groups:
+                    if turn.stopped:
+                        break
+                    for event in events:
+                        view.feed(event)
+                        if isinstance(event, RunFinished):
+                            turn.messages = event.messages
+                    yield draw()
+        except RatsearchError as error:
+            view.fail(str(error))
+        finally:
+            # Also when the tab was closed. What was answered until then stays in the conversation.
+            view.finish(interrupted=True)
+            answer = "\n\n".join(panel.body for panel in view.panels if panel.kind == "answer")
+            if turn.messages is before and answer:
+                turn.messages = [*before, _said("user", question), _said("assistant", answer)]
+            draw()
+            if self._running is turn:
+                self._running = None
+        yield self.shown()
+
+
+def _said(role: str, text: str) -> dict:
+    return {"role": role, "content": text}
+
+
+async def batches(events: AsyncGenerator[Event, None], every_s: float) -> AsyncGenerator[list[Event], None]:
+    """The events in groups: what came within `every_s` of the last group, or nothing after a tick.
+
+    Closing it cancels what `events` waits for and closes it.
+    """
+    loop = asyncio.get_running_loop()
+    next_event: asyncio.Task | None = None
+    try:
+        while True:
+            group: list[Event] = []
+            deadline = loop.time() + TICK_S
+            while (left := deadline - loop.time()) > 0:
+                next_event = next_event or asyncio.ensure_future(anext(events))
+                await asyncio.wait({next_event}, timeout=left)
+                if not next_event.done():
+                    break
+                finished, next_event = next_event, None
+                try:
+                    group.append(finished.result())
+                except StopAsyncIteration:
+                    yield group
+                    return
+                except RatsearchError:
+                    yield group
+                    raise
+                if len(group) == 1:
+                    deadline = loop.time() + every_s
+            yield group
+    finally:
+        if next_event:
+            next_event.cancel()
+            await asyncio.wait({next_event})
+        await events.aclose()

@@ -1,0 +1,127 @@
+"""Panels → the message dictionaries of `gr.Chatbot`, with all text of models, archives and people made inert.
+
+The page sanitises HTML and forbids foreign addresses as well; what is escaped here is also shown as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..view import Panel
+
+MAX_RESULT_CHARS = 8_000  # of a tool's result on the page; the model saw all of it
+
+# Lengths are bounded, so that unclosed delimiters cost linear time.
+_VERBATIM = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?s:.*?)(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S]){1,2000}?(?<!`)(?P=ticks)(?!`)"
+    r"|(?P<tex>\\\([\s\S]{1,2000}?\\\)|\\\[[\s\S]{1,5000}?\\\])",
+    re.MULTILINE,
+)
+_SPECIAL = re.compile(r"[\\`*_\[\]<&|~]|^[ \t]*(?:[-+=#>]|\d+[.)])", re.MULTILINE)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash before any ASCII punctuation
+
+
+def user_message(question: str) -> dict:
+    """A question, shown as it was typed."""
+    return _message(as_typed(question), role="user")
+
+
+def turn_messages(panels: Iterable[Panel], turn: int) -> list[dict]:
+    """The messages that show the panels of turn number `turn`."""
+    return [_panel_message(panel, f"{turn}-") for panel in panels]
+
+
+def _panel_message(panel: Panel, prefix: str) -> dict:
+    match panel.kind:
+        case "status":
+            return _message(code_span(panel.title.replace(" ", "\N{NO-BREAK SPACE}")))
+        case "answer":
+            return _message(inert(panel.body))
+        case "notice":
+            return _message("> " + as_typed(" ".join(panel.body.split())))
+        case "error":
+            return _message("> **Error.** " + as_typed(" ".join(panel.body.split())))
+        case "reasoning":
+            title, body = panel.title.strip(), inert(panel.body)
+        case "tool":
+            title, body = code_span(panel.title), fence(panel.body)
+        case "result":
+            title, body = code_span(panel.title), fence(_shortened(panel.body))
+    if panel.kind == "tool" and panel.state == "error":
+        title += " failed"
+    metadata = {"title": title, "id": prefix + panel.key}
+    if panel.kind != "result":  # without a status it stands open in the folded panel of its call
+        metadata["status"] = "pending" if panel.state == "pending" else "done"
+    if panel.log:
+        metadata["log"] = panel.log
+    if panel.duration_s is not None and panel.kind != "result":
+        metadata["duration"] = max(panel.duration_s, 0.001)  # none is shown for 0
+    if panel.parent:
+        metadata["parent_id"] = prefix + panel.parent
+    return _message(body, metadata=metadata)
+
+
+def _message(text: str, role: str = "assistant", **more) -> dict:
+    # A plain string would lose its indentation on the way; lone surrogates cannot be sent.
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return {"role": role, "content": [{"type": "text", "text": text}], **more}
+
+
+def _shortened(text: str) -> str:
+    left_out = len(text) - MAX_RESULT_CHARS
+    return text if left_out <= 0 else f"{text[:MAX_RESULT_CHARS]}\n… {left_out:,} more characters, which the model read"
+
+
+def inert(markdown: str) -> str:
+    r"""Markdown whose HTML is shown, not obeyed, and which loads no pictures. Code and TeX stay as they are.
+
+    >>> inert("<b> and `<b>`, ![](http://x/y.png)")
+    '&lt;b> and `<b>`, !\\[](http://x/y.png)'
+    """
+    pieces, end = [], 0
+    for found in _VERBATIM.finditer(markdown):
+        pieces.append(_escape_html(markdown[end : found.start()]))
+        pieces.append(found[0].replace("<", r"\lt ") if found["tex"] else found[0])
+        end = found.end()
+    return "".join([*pieces, _escape_html(markdown[end:])])
+
+
+def _escape_html(markdown: str) -> str:
+    return markdown.replace("<", "&lt;").replace("![", r"!\[")
+
+
+def as_typed(text: str) -> str:
+    r"""Markdown that shows `text` itself. `typed` undoes it.
+
+    >>> as_typed("Is 2*3*4 < 25?")
+    'Is 2\\*3\\*4 \\< 25?'
+    """
+    return _SPECIAL.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", text)
+
+
+def typed(markdown: str) -> str:
+    return _ESCAPED.sub(r"\1", markdown)
+
+
+def code_span(text: str) -> str:
+    """`text` on one line, in a code span that nothing in it can close.
+
+    >>> code_span("a `b` c")
+    '`` a `b` c ``'
+    """
+    text = " ".join(text.split(" ")).replace("\n", " ")
+    ticks = "`" * (_longest_run(text) + 1)
+    pad = " " if len(ticks) > 1 else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def fence(text: str) -> str:
+    """`text` in a code block that nothing in it can close."""
+    ticks = "`" * max(3, _longest_run(text) + 1)
+    return f"{ticks}text\n{text}\n{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)
