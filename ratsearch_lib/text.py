@@ -42,16 +42,46 @@ STOP_WORDS = _word_list(
     yet you your yours"""
 )
 
-# The commonest words of other languages in the Latin script: enough to tell which language a text is in.
+# The commonest words of other languages, the questions' own included: they tell which language a text is in.
 COMMON_WORDS = {
     "en": STOP_WORDS,
-    "de": _word_list("der die das und in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man sein wurde welche wer wann welcher warum wo"),  # noqa: E501
-    "fr": _word_list("de la le et les des en un du une que est pour qui dans a par plus pas au sur ne se ce il sont avec son aux comme ou mais cette ses été être fait leur dont elle nous tout ont ces quel quelle quand où combien"),  # noqa: E501
-    "es": _word_list("de la que el en y a los del se las por un para con no una su al lo como más pero sus le ya o este sí porque esta entre cuando muy sin sobre también hasta hay donde quien desde todo nos durante fue era qué cuál cuándo dónde quién cuántos"),  # noqa: E501
-    "it": _word_list("di e il la che in un a per è una con non del si da i le come dei nel alla più della al sono lo ha gli anche dal ma delle ed era o nella fu cui questo"),  # noqa: E501
-    "pt": _word_list("de a o que e do da em um para com não uma os no se na por mais as dos como mas ao ele das à seu sua ou quando muito nos já também só pelo pela até isso foi são"),  # noqa: E501
-    "nl": _word_list("de van een het en in is dat op te zijn met voor niet aan er die als door worden of uit ook maar naar bij om werd wordt over nog dan zich tot deze heeft"),  # noqa: E501
-}  # fmt: skip
+    "de": _word_list(
+        """der die das und in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat
+        dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis
+        mehr durch man sein wurde wurden waren hatte worden kann können gibt ihre seine unter zwischen welche welcher
+        welches welchem welchen wer wen wem wessen wann warum wo was viel viele"""
+    ),
+    "fr": _word_list(
+        """de la le l d et les des en un du une que est pour qui dans a par plus pas au sur ne se ce il sont avec son
+        aux comme ou mais cette ses été être fait leur dont elle nous tout ont ces quel quelle quels quelles quand où
+        combien qu comment pourquoi sa était"""
+    ),
+    "es": _word_list(
+        """de la que el en y a los del se las por un para con no una su al lo como más pero sus le ya o este sí porque
+        esta entre cuando muy sin sobre también hasta hay donde quien desde todo nos durante fue era qué cuál cuáles
+        cuándo dónde quién quiénes cuánto cuánta cuántos cuántas cómo fueron son es está eran ser ha han había"""
+    ),
+    "it": _word_list(
+        """di e il la che in un a per è una con non del si da i le come dei nel alla più della al sono lo ha gli anche
+        dal ma delle ed era o nella fu cui questo quale quali quando dove chi cosa quanti quante"""
+    ),
+    "pt": _word_list(
+        """de a o que e do da em um para com não uma os no se na por mais as dos como mas ao ele das à seu sua ou quando
+        muito nos já também só pelo pela até isso foi são qual quais quem onde quantos quantas é"""
+    ),
+    "nl": _word_list(
+        """de van een het en in is dat op te zijn met voor niet aan er die als door worden of uit ook maar naar bij om
+        werd wordt over nog dan zich tot deze heeft wie wat waar wanneer welke hoe hoeveel"""
+    ),
+    "ru": _word_list(
+        """и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по ее мне было от меня о из ему
+        кто где когда какой какая какие каком сколько чем это был была были для до при или также"""
+    ),
+    "ar": _word_list(
+        """في من على إلى عن مع هذا هذه التي الذي ما ماذا متى أين كيف كم هل هو هي كان كانت أن إن لا لم أو و ثم قد بعد قبل
+        بين عند كل أي لماذا الذين ذلك تلك تم به بها له لها فيه فيها منها عليه حيث كما"""
+    ),
+}
 
 # Scripts written without spaces between words (or, Hangul, with particles joined on): taken as pairs of characters.
 _UNSPACED = (
@@ -144,7 +174,7 @@ def guess_language(text: str) -> str | None:
         return script if n * 2 > scripts.total() else None
     words = _WORD.findall(sample)
     shares = {code: sum(word in common for word in words) for code, common in COMMON_WORDS.items()}
-    best = max(shares, key=shares.get)
+    best = max(shares, key=lambda code: shares[code])
     return best if shares[best] * 6 > len(words) > 0 else None
 
 

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
-from ..text import STOP_WORDS, guess_language, sentences, tokens
+from ..text import COMMON_WORDS, STOP_WORDS, guess_language, sentences, tokens
+from . import render
 from .model import Article
-from .render import pieces
 
-K1, B = 1.5, 0.75
-BLOCK_WEIGHT, NEIGHBOUR_WEIGHT = 0.5, 0.25
-HISTORY_WEIGHT = 0.3
+K1, B = 1.2, 0.75
+BLOCK_WEIGHT, NEIGHBOUR_WEIGHT = 0.7, 0.25
+TITLE_WEIGHT = 0.6  # of a question's word that the title has: all the article is about it
+HISTORY_WEIGHTS = (0.5, 0.25)  # of the question before, and of the one before that
+# Beginnings of words count a little: "Norman" for "Normandy", "invaded" for "invasion", half a German compound.
+PREFIX, PREFIX_WEIGHT = 4, 0.4
 
 
 class Bm25:
@@ -58,11 +61,11 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, list, table or piece of code. `head` is a table's caption and header rows, "" elsewhere."""
+    """A paragraph, table, piece of code, or list (or other lines). `head` is a table's caption and header rows."""
 
     text: str
     section: int
-    kind: str
+    kind: str  # "paragraph", "table", "code", "lines"
     first: int  # its units' numbers: first, and the one after the last
     end: int
     head: str = ""
@@ -74,60 +77,67 @@ class Index:
     def __init__(self, article: Article):
         self.units: list[Unit] = []
         self.blocks: list[Block] = []
-        for section, text in pieces(article):
+        for section, text in render.pieces(article):
             if text.startswith("#"):
                 continue
             kind, head, parts = cut(text)
-            number = len(self.blocks)
             first = len(self.units)
-            self.units += [Unit(part, number, section) for part in parts]
+            self.units += [Unit(part, len(self.blocks), section) for part in parts]
             self.blocks.append(Block(text, section, kind, first, len(self.units), head))
-        self.language = guess_language(" ".join(block.text for block in self.blocks[:40])) or ""
-        self.headings = [tokens(section.heading, self.language) for section in article.sections]
-        heads = [
-            tokens(block.head, self.language) + (self.headings[block.section] if block.section >= 0 else [])
-            for block in self.blocks
-        ]
-        words = [tokens(unit.text, self.language) for unit in self.units]
-        self.by_unit = Bm25(words)
-        self.by_block = Bm25(
-            [
-                head + [word for unit in words[block.first : block.end] for word in unit]
-                for head, block in zip(heads, self.blocks, strict=True)
-            ]
-        )
+        self.language = guess_language(" ".join(block.text for block in self.blocks[:40])) or article.language
+        self.title = set(self._terms(article.title))
+        headings = [self._terms(section.heading) for section in article.sections]
+        terms = [self._terms(unit.text) for unit in self.units]
+        whole: list[list[str]] = []
+        for block in self.blocks:
+            head = self._terms(block.head) + (headings[block.section] if block.section >= 0 else [])
+            whole.append(sum(terms[block.first : block.end], head))
+        self.by_unit = Bm25(terms)
+        self.by_block = Bm25(whole)
 
-    def query(self, question: str, previous: Sequence[str]) -> dict[str, float]:
+    def _terms(self, text: str) -> list[str]:
+        found = tokens(text, self.language)
+        return found + [_prefix(token) for token in found if len(token) >= PREFIX]
+
+    def query(self, question: str, previous: Sequence[str] = ()) -> dict[str, float]:
+        """The weight of each term of the question and, less, of those before it."""
         query: dict[str, float] = {}
-        for text, weight in [(question, 1.0), *((text, HISTORY_WEIGHT) for text in previous[-2:])]:
-            for token in self._content(text):
-                query[token] = max(query.get(token, 0.0), weight)
+        asked = [(question, 1.0), *zip(reversed(previous), HISTORY_WEIGHTS, strict=False)]
+        for text, weight in asked:
+            found = tokens(text, self.language)
+            for token in [token for token in found if token not in _stop_tokens(self.language)] or found:
+                here = weight * (TITLE_WEIGHT if token in self.title else 1.0)
+                query[token] = max(query.get(token, 0.0), here)
+                if len(token) >= PREFIX:
+                    prefix = _prefix(token)
+                    query[prefix] = max(query.get(prefix, 0.0), here * PREFIX_WEIGHT)
         return query
 
-    def _content(self, text: str) -> list[str]:
-        stop = _stop_tokens(self.language)
-        found = tokens(text, self.language)
-        return [token for token in found if token not in stop] or found
-
     def scores(self, question: str, previous: Sequence[str] = ()) -> tuple[list[float], list[float]]:
-        """A score for each unit and for each block."""
+        """A score for each unit, its block's and its neighbours' counted in, and for each block."""
         query = self.query(question, previous)
         units, blocks = self.by_unit.scores(query), self.by_block.scores(query)
-        mixed = []
-        for number, unit in enumerate(self.units):
-            before = units[number - 1] if number else 0.0
-            after = units[number + 1] if number + 1 < len(units) else 0.0
-            mixed.append(units[number] + BLOCK_WEIGHT * blocks[unit.block] + NEIGHBOUR_WEIGHT * max(before, after))
+        around = [max(pair) for pair in zip([0.0, *units[:-1]], [*units[1:], 0.0], strict=False)]
+        mixed = [
+            units[number] + BLOCK_WEIGHT * blocks[unit.block] + NEIGHBOUR_WEIGHT * around[number]
+            for number, unit in enumerate(self.units)
+        ]
         return mixed, blocks
+
+
+def _prefix(token: str) -> str:
+    return "^" + token[:PREFIX]
 
 
 @lru_cache(maxsize=32)
 def _stop_tokens(language: str) -> frozenset[str]:
-    return frozenset(token for word in STOP_WORDS for token in tokens(word, language))
+    stop = STOP_WORDS | COMMON_WORDS.get(language, frozenset())
+    return frozenset(token for word in stop for token in tokens(word, language))
 
 
 @lru_cache(maxsize=8)
 def index(article: Article) -> Index:
+    """The index of an article; those of the last eight are kept."""
     return Index(article)
 
 
@@ -137,10 +147,9 @@ def cut(text: str) -> tuple[str, str, list[str]]:
     first = lines[0].lstrip(" >")
     if first.startswith(("```", "~~~")):
         return "code", "", [text]
-    table = [number for number, line in enumerate(lines) if line.lstrip(" >").startswith("| ---")]
-    if table:
-        body = table[0] + 1
-        return "table", "\n".join(lines[:body]), lines[body:] or [text]
+    ruled = [number for number, line in enumerate(lines) if line.lstrip(" >").startswith("| ---")]
+    if ruled and ruled[0] + 1 < len(lines):
+        return "table", "\n".join(lines[: ruled[0] + 1]), lines[ruled[0] + 1 :]
     if first.startswith("- ") or first.split(". ", 1)[0].isdecimal():
         items: list[str] = []
         for line in lines:
@@ -148,5 +157,7 @@ def cut(text: str) -> tuple[str, str, list[str]]:
                 items[-1] += "\n" + line
             else:
                 items.append(line)
-        return "list", "", items
+        return "lines", "", items
+    if len(lines) > 2 and max(map(len, lines)) < 200:  # an infobox, a poem, an address
+        return "lines", "", [line for line in lines if line.strip()]
     return "paragraph", "", sentences(text)

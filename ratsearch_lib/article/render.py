@@ -127,6 +127,22 @@ def outline(article: Article) -> str:
     )
 
 
+def short_outline(article: Article, max_chars: int) -> str:
+    """The sections' headings on one line, those of the upper levels first if not all fit; "" when too few do."""
+    sections = article.sections
+    for deepest in (6, 3, 2):
+        names = [section.heading for section in sections if section.level <= deepest]
+        line = "Sections: " + "; ".join(names)
+        if names and len(line) <= max_chars:
+            return line
+    names = [section.heading for section in sections if section.level <= 2] or [s.heading for s in sections]
+    for shown in range(len(names) - 1, 1, -1):
+        line = f"Sections: {'; '.join(names[:shown])}; {len(names) - shown} more"
+        if len(line) <= max_chars:
+            return line
+    return ""
+
+
 def _key(name: str) -> str:
     return " ".join(_WORDS.findall(unquote(name).casefold())) or name.strip().casefold()
 
