@@ -7,12 +7,13 @@ whoever wants to stop a request is never the thread that waits for it.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import concurrent.futures
+import contextlib
 import queue
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from contextlib import aclosing
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -23,6 +24,7 @@ _loop: asyncio.AbstractEventLoop | None = None
 
 # On Windows a wait without a time limit cannot be interrupted by Ctrl-C.
 _WAIT_S = 0.2 if sys.platform == "win32" else None
+_FINISH_S = 2.0
 _END = object()
 
 
@@ -34,7 +36,22 @@ def background_loop() -> asyncio.AbstractEventLoop:
             _loop = asyncio.new_event_loop()
             _thread = threading.Thread(target=_loop.run_forever, name="ratsearch-loop", daemon=True)
             _thread.start()
+            atexit.register(_finish, _loop, _thread)
         return _loop
+
+
+def _finish(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """Before the interpreter ends: what still runs is cancelled, and may clean up."""
+    if thread.is_alive():
+        with contextlib.suppress(concurrent.futures.TimeoutError):
+            asyncio.run_coroutine_threadsafe(_cancel_all(), loop).result(_FINISH_S)
+
+
+async def _cancel_all() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -131,7 +148,7 @@ class _Pump:
             self._task.cancel()
 
     async def _run(self, make: Callable[[], AsyncGenerator[Any, None]]) -> None:
-        async with aclosing(make()) as items:
+        async with contextlib.aclosing(make()) as items:
             async for item in items:
                 self.items.put((item, None))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
+import sys
 import weakref
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -49,6 +51,8 @@ class Endpoint:
 
     async def chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """The chunks of the reply to a chat completion request. Raises a `ChatError`."""
+        if "openai" not in sys.modules:  # which takes a second, in which the loop should go on
+            await asyncio.to_thread(importlib.import_module, "openai")
         import openai
 
         try:

@@ -15,6 +15,7 @@ import os
 import queue
 import re
 import secrets
+import select
 import signal
 import subprocess
 import sys
@@ -215,6 +216,8 @@ def _end_with_stdin() -> None:
 
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+        if select.select([0], [], [], 0)[0]:  # it ended before that
+            os._exit(0)
 
 
 if __name__ == "__main__":

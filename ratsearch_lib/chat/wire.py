@@ -68,5 +68,7 @@ def _count(value: Any) -> int | None:
 
 
 def _pair(value: Any, first: str, second: str) -> tuple[int, int] | None:
-    counts = _count(_mapping(value).get(first)), _count(_mapping(value).get(second))
+    if not isinstance(value, dict):
+        return None
+    counts = _count(value.get(first)), _count(value.get(second))
     return None if None in counts else counts

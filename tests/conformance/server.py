@@ -133,7 +133,7 @@ def json_reply(value: Any, *, status: int = 200, **headers: str) -> Reply:
 
 
 def error_reply(status: int, message: str, headers: dict[str, str] | None = None, **fields: Any) -> Reply:
-    return json_reply(error_event(message, code=status, **fields), status=status, **(headers or {}))
+    return json_reply(error_event(message, **{"code": status, **fields}), status=status, **(headers or {}))
 
 
 def capture(path: Path) -> Reply:

@@ -1,0 +1,134 @@
+"""What a server says of itself, and finding one."""
+
+import json
+
+import pytest
+
+from ratsearch_lib.chat import ChatClient
+from ratsearch_lib.chat.discover import find_server
+from ratsearch_lib.errors import AuthenticationFailed, ChatError, ModelNotFound, ServerLoading
+
+from .conformance.asking import answer_of, ask
+from .conformance.server import ScriptedServer, error_reply, json_reply, llamacpp_props, models, raw, say
+
+
+def test_the_first_model_that_can_chat_is_chosen():
+    listed = models("nomic-embed-text", "bge-m3", "qwen3:4b", "llama3")
+    with ScriptedServer([say("A")], routes={"GET /v1/models": listed}) as server:
+        client = ChatClient(server.base_url)
+        assert client.models() == ["qwen3:4b", "llama3"]
+        ask(server, client)
+        assert client.model == "qwen3:4b"
+
+
+def test_a_named_model_is_not_looked_up():
+    with ScriptedServer([say("A")], routes={"GET /v1/models": error_reply(404, "no list")}) as server:
+        assert answer_of(ask(server, ChatClient(server.base_url, "mine"))) == "A"
+
+
+def test_a_server_without_models():
+    routes = {"GET /v1/models": models("nomic-embed-text")}
+    with ScriptedServer(routes=routes) as server, pytest.raises(ModelNotFound, match="ollama pull"):
+        ask(server)
+
+
+@pytest.mark.parametrize(
+    "reply", [error_reply(404, "?"), raw(b"<html>"), json_reply([]), json_reply({"data": 3}), json_reply({"data": [3]})]
+)
+def test_lists_of_models_that_are_none(reply):
+    with ScriptedServer(routes={"GET /v1/models": reply}) as server, pytest.raises(ChatError):
+        ask(server)
+
+
+def test_loading_and_keys_are_noticed_before_the_first_question():
+    for reply, kind in (
+        (error_reply(503, "Loading model"), ServerLoading),
+        (error_reply(401, "?"), AuthenticationFailed),
+    ):
+        with ScriptedServer(routes={"GET /v1/models": reply}) as server, pytest.raises(kind):
+            ChatClient(server.base_url).models()
+
+
+def vllm():
+    return {"GET /v1/models": json_reply({"data": [{"id": "m", "max_model_len": 32768}]})}
+
+
+def lm_studio():
+    entry = {"id": "m", "loaded_context_length": 12000, "max_context_length": 131072, "capabilities": ["tool_use"]}
+    return {"GET /v1/models": models("m"), "GET /api/v0/models": json_reply({"data": [entry]})}
+
+
+def ollama(loaded, parameters=""):
+    shown = {
+        "parameters": parameters,
+        "capabilities": ["completion", "tools"],
+        "model_info": {"x.context_length": 131072},
+    }
+    return {
+        "GET /v1/models": models("m"),
+        "GET /api/ps": json_reply({"models": loaded}),
+        "POST /api/show": json_reply(shown),
+    }
+
+
+@pytest.mark.parametrize(
+    ("routes", "window", "tools", "slots"),
+    [
+        ({"GET /props": llamacpp_props(n_ctx=16384, slots=4, tools=False)}, 16384, False, 4),
+        (vllm(), 32768, None, 1),
+        (lm_studio(), 12000, True, 1),
+        (ollama([{"name": "m", "model": "m", "context_length": 8192}]), 8192, True, 1),
+        (ollama([], "stop <|end|>\nnum_ctx                        6144\ntemperature 0.6"), 6144, True, 1),
+        (ollama([]), 4096, True, 1),
+        ({}, 4096, None, 1),
+        (
+            {"GET /props": json_reply({"default_generation_settings": {"n_ctx": "many"}, "total_slots": -1})},
+            4096,
+            None,
+            1,
+        ),
+    ],
+    ids=["llama.cpp", "vLLM", "LM Studio", "Ollama loaded", "Ollama set", "Ollama default", "unknown", "nonsense"],
+)
+def test_window_tools_and_slots(routes, window, tools, slots):
+    with ScriptedServer(routes=routes) as server:
+        client = ChatClient(server.base_url)
+        assert (client.window(), client.supports_tools(), client.slots()) == (window, tools, slots)
+
+
+async def test_async_twins():
+    with ScriptedServer(routes={"GET /props": llamacpp_props(n_ctx=2048, slots=2)}) as server:
+        client = ChatClient(server.base_url)
+        assert await client.amodels() == ["scripted"]
+        assert (await client.awindow(), await client.asupports_tools(), await client.aslots()) == (2048, True, 2)
+        assert client.window() == 2048  # the same client from another loop
+
+
+def test_recorded_props(data):
+    recorded = json.loads((data / "captures" / "llamacpp_props.json").read_text())
+    with ScriptedServer(routes={"GET /props": json_reply(recorded["body"])}) as server:
+        client = ChatClient(server.base_url)
+        assert (client.window(), client.supports_tools(), client.slots()) == (4096, False, 1)
+
+
+# Finding a server
+
+
+def test_the_first_real_chat_server_is_found():
+    nothing = ScriptedServer()
+    with nothing:
+        pass  # its port is free again
+    website = ScriptedServer(routes={"GET /v1/models": raw(b"<html>", content_type="text/html")})
+    embedder = ScriptedServer(routes={"GET /v1/models": models("nomic-embed-text")})
+    locked = ScriptedServer(routes={"GET /v1/models": error_reply(401, "Invalid API Key")})
+    other_json = ScriptedServer(routes={"GET /v1/models": json_reply({"data": "none"})})
+    with website, embedder, locked, other_json, ScriptedServer() as first, ScriptedServer() as second:
+        wrong = [server.base_url for server in (nothing, website, embedder, locked, other_json)]
+        assert find_server([*wrong, first.base_url, second.base_url]) == first.base_url
+        assert find_server(wrong) is None
+    assert find_server([]) is None
+
+
+def test_a_server_that_still_loads_counts():
+    with ScriptedServer(routes={"GET /v1/models": error_reply(503, "Loading model")}) as server:
+        assert find_server([server.base_url]) == server.base_url
