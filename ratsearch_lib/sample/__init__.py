@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from ratsearch_lib.cache import cache_folder
-from ratsearch_lib.errors import ArchiveError
+from ..cache import cache_folder
+from ..errors import ArchiveError
 
 SOURCES = Path(__file__).parent
 SOURCE_SUFFIXES = {".html", ".tsv", ".css", ".png", ".py"}

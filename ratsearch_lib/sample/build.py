@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-from ratsearch_lib.sample.page import Page, link, redirect_stub, render
+from .page import Page, link, redirect_stub, render
 
 SOURCES = Path(__file__).parent
 MAIN_PATH = "index"

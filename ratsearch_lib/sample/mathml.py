@@ -5,16 +5,19 @@ import re
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:[.,]\d+)*|\S")
 SYMBOLS = {
-    "\\alpha": "α", "\\beta": "β", "\\gamma": "γ", "\\varepsilon": "ε", "\\zeta": "ζ", "\\theta": "θ", "\\lambda": "λ",
-    "\\mu": "μ", "\\pi": "π", "\\rho": "ρ", "\\phi": "φ", "\\infty": "∞", "\\partial": "∂",
+    "\\gamma": "γ", "\\varepsilon": "ε", "\\zeta": "ζ", "\\lambda": "λ", "\\mu": "μ", "\\pi": "π", "\\phi": "φ",
+    "\\Delta": "Δ", "\\infty": "∞", "\\partial": "∂", "\\lim": "lim", "\\ln": "ln", "\\log": "log",
 }  # fmt: skip
 OPERATORS = {
-    "\\times": "×", "\\cdot": "⋅", "\\pm": "±", "\\leq": "≤", "\\geq": "≥", "\\neq": "≠", "\\approx": "≈", "\\sim": "∼",
-    "\\equiv": "≡", "\\to": "→", "\\in": "∈", "\\sum": "∑", "\\prod": "∏", "\\int": "∫", "\\ldots": "…", "\\cdots": "⋯",
-    "\\left": "", "\\right": "", "\\dot": "˙", "\\mid": "∣", "-": "−",
-}  # fmt: skip
-SPACES = {"\\,", "\\;", "\\:", "\\!", "\\quad", "\\ "}
-NAMED = {"\\sin", "\\cos", "\\log", "\\ln", "\\lim"}
+    "\\times": "×",
+    "\\cdot": "⋅",
+    "\\leq": "≤",
+    "\\to": "→",
+    "\\sum": "∑",
+    "\\ldots": "…",
+    "\\cdots": "⋯",
+    "-": "−",
+}
 
 
 def math_element(tex: str, *, block: bool = False) -> str:
@@ -63,13 +66,18 @@ def _atom(tokens: list[str], at: int) -> tuple[str, int]:
     if token == "\\sqrt":
         body, at = _atom(tokens, at + 1)
         return f"<msqrt>{body}</msqrt>", at
-    if token in ("\\mathrm", "\\text"):
+    if token == "\\dot":
+        body, at = _atom(tokens, at + 1)
+        return f"<mover>{body}<mo>˙</mo></mover>", at
+    if token == "\\mathrm":
         end = tokens.index("}", at)
         return f"<mtext>{html.escape(''.join(tokens[at + 2 : end]))}</mtext>", end + 1
-    if token in SPACES:
-        return '<mspace width="0.2em"></mspace>', at + 1
+    if token == "\\quad":
+        return '<mspace width="1em"></mspace>', at + 1
     if token[0].isdigit():
         return f"<mn>{token}</mn>", at + 1
-    if token in SYMBOLS or token in NAMED or token.isalpha():
-        return f"<mi>{SYMBOLS.get(token, token.lstrip(chr(92)))}</mi>", at + 1
+    if token.isalpha() or token in SYMBOLS:
+        return f"<mi>{SYMBOLS.get(token, token)}</mi>", at + 1
+    if token.startswith("\\") and token not in OPERATORS:
+        raise ValueError(f"a formula of the sample uses {token}, which mathml.py does not know")
     return f"<mo>{html.escape(OPERATORS.get(token, token))}</mo>", at + 1

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from ratsearch_lib.sample.mathml import math_element
+from .mathml import math_element
 
 TITLE = re.compile(r'<title(?: lang="(\w+)")?>(.+?)</title>\n')
 PYTHON_TOKENS = re.compile(
@@ -42,8 +42,8 @@ TEMPLATE = """<!DOCTYPE html>
 {body}
 </div><!--htdig_noindex--><div class="zim-footer"><div style="clear:both; border-top: dashed 2px #AAAAAA; \
 padding: 0.5em; margin-top: 1em; direction: ltr;">
-This article is issued from <a class="external text" href="https://github.com/search?q=ratsearch">ratsearch</a>'s \
-sample encyclopedia. The text is licensed under the \
+This article is issued from <a class="external text" href="./index">ratsearch's sample encyclopedia</a>. \
+The text is licensed under the \
 <a class="external text" href="https://www.gnu.org/licenses/gpl-3.0.html">GNU General Public License</a>, \
 version 3 or later.
 </div></div><!--/htdig_noindex--></div></div></main></div></div></div></body></html>
@@ -56,7 +56,7 @@ associated with the title <b>{title}</b>.</td></tr></tbody></table>"""
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One HTML entry of the archive: its title, its path there, and the page."""
+    """One HTML entry of the archive; its path there is its title with underscores."""
 
     title: str
     html: str
