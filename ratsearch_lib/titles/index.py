@@ -17,7 +17,7 @@ from ..errors import TitleIndexError
 from .decide import is_clear
 from .folder import About, building, is_whole, places, writable_place
 from .normalise import exact_term, normalise, words
-from .search import candidates, prepare, rank
+from .search import Scored, find
 from .store import ArchiveTitles, ArchiveTitlesWriter, StoredTitles, StoredTitlesWriter
 from .words import WordIndex, WordIndexWriter
 
@@ -130,9 +130,7 @@ class TitleIndex:
         Any text will do: word order, missing and extra words, typos, accents, plurals and acronyms are forgiven.
         Nothing in it is an operator. The same query gives the same list always.
         """
-        prepared = prepare(query, self._words)
-        positions = candidates(prepared, self._words)
-        return self._collapse(rank(prepared, positions, self._words, self._titles), limit)
+        return self._collapse(find(query, self._words, self._titles), limit)
 
     def exact(self, query: str) -> TitleMatch | None:
         """The article of the title that is the same as the query after `normalise`, or None.
@@ -153,9 +151,10 @@ class TitleIndex:
             title = self._titles.title(position)
             if normalise(title) == key:
                 unlike = (title != text, title != text[:1].upper() + text[1:], title.lower() != text.lower())
-                same.append((1.0, (*unlike, self._titles.is_redirect(position), position), position, title))
-        same.sort(key=lambda each: each[1])
-        matches = self._collapse([(score, position, title) for score, _, position, title in same], 1)
+                order = (*unlike, self._titles.is_redirect(position), position)
+                same.append((order, Scored(1.0, position, title, 1.0, True)))
+        same.sort(key=lambda each: each[0])
+        matches = self._collapse([scored for _, scored in same], 1)
         return matches[0] if matches else None
 
     def decide(self, query: str) -> TitleMatch | None:
@@ -166,20 +165,21 @@ class TitleIndex:
         matches = self.search(query, 5)
         return matches[0] if is_clear(query, matches) else None
 
-    def _collapse(self, scored: list[tuple[float, int, str]], limit: int) -> list[TitleMatch]:
+    def _collapse(self, scored: list[Scored], limit: int) -> list[TitleMatch]:
         """The articles that the titles lead to, each once, by its best title."""
         matches: dict[str, TitleMatch] = {}  # by title: an archive may have the same one at two paths
-        for score, position, title in scored:
+        for each in scored:
             if len(matches) >= limit:
                 break
-            target = self._titles.target(position)
+            target = self._titles.target(each.position)
             if target is not None and target[0] not in matches:
-                matches[target[0]] = TitleMatch(target[0], target[1], score, title)
+                matches[target[0]] = TitleMatch(*target, each.score, each.title)
         return list(matches.values())
 
     def close(self) -> None:
         """Lets go of the files; the index cannot be used after that."""
         self._titles.close()
+        self._words.close()
 
     def __enter__(self) -> TitleIndex:
         return self

@@ -148,7 +148,9 @@ def _is_unspaced(word: str) -> bool:
 
 
 def _singular(word: str) -> str:
-    """Harman's s-stemmer (1991): plurals only, so that no two different words become one."""
+    """Harman's s-stemmer (1991): plurals only, so that hardly two different words become one; and zombie as zomby."""
+    if len(word) > 4 and word.endswith("ie"):
+        return word[:-2] + "y"
     if len(word) < 4 or word[-1] != "s" or word[-2] in "sui":
         return word
     if word.endswith("ies") and len(word) > 4:

@@ -26,10 +26,17 @@ ALL_OF_MAX_TITLES = 200_000  # no intersection when even the rarest word is in m
 COMMON, RARE = 0.01, 0.002  # a word in more than 1 % of titles is not searched for beside one in under 0.2 %
 NOISE_WEIGHT = 0.35
 
-QUERY_COVERED, TITLE_COVERED, IN_ORDER, ANY_ORDER, EXACT = 0.46, 0.26, 0.14, 0.08, 0.10
+QUERY_COVERED, TITLE_COVERED, IN_ORDER, ANY_ORDER, CASE, EXACT = 0.46, 0.26, 0.12, 0.08, 0.04, 0.10
 REDIRECT_PENALTY = 0.015
-SCALE = 1 / (QUERY_COVERED + TITLE_COVERED + IN_ORDER + ANY_ORDER + 2 * EXACT + 0.05)
+SCALE = 1 / (QUERY_COVERED + TITLE_COVERED + IN_ORDER + ANY_ORDER + CASE + 2 * EXACT + 0.05)
 
+WELL_COVERED = 0.95  # of the query by a title: no need to look for other spellings
+WIDE_MAX_WORDS = 8
+QUESTION_WORDS = 4  # from so many words on, capitals tell names from the rest
+NAME_WEIGHT = 1.3
+TITLES_OF_PEOPLE = frozenset(("dr", "jr", "sr", "mr", "mrs", "ms", "sir"))
+
+_CAPITALISED = re.compile(r"(?<=[^.?!\s] )[\"'“‘(]*[A-Z][\w.&'’-]+")
 _PARENTHESIS = re.compile(r"\(([^()]*)\)\s*$")
 
 
@@ -46,13 +53,37 @@ class Query:
     frequencies: list[int] = field(default_factory=list)  # per query word: titles with its most frequent variant
 
 
-def prepare(text: str, index: WordIndex) -> Query:
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A title in the index: its score, the share of the query that it covers, whether it has the same words."""
+
+    score: float
+    position: int
+    title: str
+    covered: float
+    same_words: bool
+
+
+def find(text: str, index: WordIndex, titles: ArchiveTitles | StoredTitles) -> list[Scored]:
+    """The titles nearest to the text, best first."""
+    query = prepare(text, index)
+    found = rank(query, candidates(query, index), index, titles)
+    if len(query.words) > 1 and any(each.covered > WELL_COVERED and not each.same_words for each in found):
+        return found
+    if len(query.words) > WIDE_MAX_WORDS:
+        return found
+    query = prepare(text, index, wide=True)
+    positions = dict.fromkeys([*candidates(query, index), *(each.position for each in found)])
+    return rank(query, list(positions), index, titles)
+
+
+def prepare(text: str, index: WordIndex, *, wide: bool = False) -> Query:
     text = " ".join(text[:MAX_QUERY_CHARS].replace("_", " ").split())
     query = Query(text, words(text)[:MAX_QUERY_WORDS])
     count = len(query.words)
     query.groups = [{} for _ in range(count)]
     query.frequencies = [1] * count
-    for variant in variants(query.words, index):
+    for variant in variants(query.words, index, wide=wide):
         if len(variant.places) == len(variant.words) == 1:
             query.single.setdefault(variant.words[0], []).append((variant.places[0], variant.likeness))
         else:
@@ -63,12 +94,32 @@ def prepare(text: str, index: WordIndex) -> Query:
             group = query.groups[place]
             for word in variant.words:
                 group[word] = max(variant.likeness, group.get(word, 0.0))
-    all_noise = all(word in NOISE for word in query.words)
+    minor = minor_words(query.words)
+    names = capitalised(text) if count >= QUESTION_WORDS else ()
     for place, word in enumerate(query.words):
         known = bool(query.groups[place])
-        weight = index.weight_of(query.frequencies[place]) if known else index.unknown_weight * 0.6
-        query.weights.append(weight * NOISE_WEIGHT if word in NOISE and not all_noise else weight)
+        weight = index.weight_of(query.frequencies[place]) if known else index.rare_weight * 0.6
+        if word in minor:
+            weight *= NOISE_WEIGHT
+        elif word in names:
+            weight *= NAME_WEIGHT
+        query.weights.append(weight)
     return query
+
+
+def minor_words(found: list[str]) -> set[str]:
+    """Those of the words that say little: none where there are no others ("The Who")."""
+    minor = {word for word in found if word in NOISE or (len(word) == 1 and word.isalpha()) or word in TITLES_OF_PEOPLE}
+    return minor if len(minor) < len(set(found)) else set()
+
+
+def capitalised(text: str) -> set[str]:
+    """Words in capitals inside a sentence: what it is about.
+
+    >>> sorted(capitalised("Which river does the Brooklyn Bridge cross?"))
+    ['bridge', 'brooklyn']
+    """
+    return {word for match in _CAPITALISED.finditer(text) for word in words(match.group())}
 
 
 def candidates(query: Query, index: WordIndex) -> list[int]:
@@ -80,8 +131,8 @@ def candidates(query: Query, index: WordIndex) -> list[int]:
     known = [place for place, group in enumerate(query.groups) if group]
     if not known:
         return found
-    all_noise = all(word in NOISE for word in query.words)
-    telling = [query.frequencies[place] for place in known if all_noise or query.words[place] not in NOISE]
+    minor = minor_words(query.words)
+    telling = [query.frequencies[place] for place in known if query.words[place] not in minor]
     rarest = min(telling, default=0)
     boosts: dict[str, float] = {}
     for place in known:
@@ -97,14 +148,13 @@ def candidates(query: Query, index: WordIndex) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def rank(
-    query: Query, positions: list[int], index: WordIndex, titles: ArchiveTitles | StoredTitles
-) -> list[tuple[float, int, str]]:
-    """(score, position, title) of each candidate, best first; ties go by position, the same way every time."""
+def rank(query: Query, positions: list[int], index: WordIndex, titles: ArchiveTitles | StoredTitles) -> list[Scored]:
+    """The candidates, best first; ties go by position, the same way every time."""
     from rapidfuzz import fuzz
 
     total = sum(query.weights) or 1.0
     own_words = set(query.words)
+    best_typed = query.text[:1].upper() + query.text[1:]
     typed = " ".join(query.words)
     typed_sorted = " ".join(sorted(query.words))
     lowered = query.text.lower()
@@ -139,10 +189,11 @@ def rank(
             score += EXACT
         if title == query.text:
             score += 0.05
+        score += CASE * fuzz.ratio(best_typed, title) / 100
         if titles.is_redirect(position):
             score -= REDIRECT_PENALTY
-        scored.append((min(1.0, max(0.0, score * SCALE)), position, title))
-    scored.sort(key=lambda each: (-each[0], each[1]))
+        scored.append(Scored(min(1.0, max(0.0, score * SCALE)), position, title, covered, joined == typed))
+    scored.sort(key=lambda each: (-each.score, each.position))
     return scored
 
 

@@ -6,13 +6,12 @@ Of an archive only the entries' numbers are kept: libzim reads a title in 4 µs.
 from __future__ import annotations
 
 import logging
-import mmap
-import os
 from array import array
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError
+from .files import Numbers, append, close_map, close_synced, map_file, write_synced
 from .normalise import without_tags
 
 if TYPE_CHECKING:
@@ -25,41 +24,6 @@ TITLES, OFFSETS, TARGETS = "titles.bin", "offsets.bin", "targets.bin"  # of pair
 MAX_CHAIN = 8  # redirects to redirects
 
 
-class _Numbers:
-    """A file of fixed-width numbers, mapped: memory is used for the pages that are read."""
-
-    def __init__(self, path: Path, typecode: str):
-        self._map = map_file(path)
-        self._view = memoryview(self._map).cast(typecode)
-
-    def __len__(self) -> int:
-        return len(self._view)
-
-    def __getitem__(self, i: int) -> int:
-        return self._view[i]
-
-    def close(self) -> None:
-        self._view.release()
-        if isinstance(self._map, mmap.mmap):
-            self._map.close()
-
-
-def map_file(path: Path) -> mmap.mmap | bytes:
-    with open(path, "rb") as file:
-        if not os.path.getsize(path):
-            return b""
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    if hasattr(mmap, "MADV_RANDOM"):
-        mapped.madvise(mmap.MADV_RANDOM)
-    return mapped
-
-
-def write_file(file: BinaryIO, numbers: array) -> None:
-    """Appends the numbers, and empties the array."""
-    file.write(numbers.tobytes())
-    del numbers[:]
-
-
 def _readable(title: str) -> str:
     return without_tags(title).replace("_", " ")
 
@@ -69,7 +33,7 @@ class ArchiveTitles:
 
     def __init__(self, folder: Path, archive: Archive):
         self._archive = archive
-        self._entries = _Numbers(folder / ENTRIES, "I")
+        self._entries = Numbers(folder / ENTRIES, "I")
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -103,8 +67,8 @@ class StoredTitles:
 
     def __init__(self, folder: Path):
         self._text = map_file(folder / TITLES)
-        self._ends = _Numbers(folder / OFFSETS, "Q")
-        self._targets = _Numbers(folder / TARGETS, "I")
+        self._ends = Numbers(folder / OFFSETS, "Q")
+        self._targets = Numbers(folder / TARGETS, "I")
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -123,8 +87,7 @@ class StoredTitles:
     def close(self) -> None:
         self._ends.close()
         self._targets.close()
-        if isinstance(self._text, mmap.mmap):
-            self._text.close()
+        close_map(self._text)
 
 
 class ArchiveTitlesWriter:
@@ -135,10 +98,10 @@ class ArchiveTitlesWriter:
     def add(self, id: int, is_redirect: bool) -> None:
         self._numbers.append(id << 1 | is_redirect)
         if len(self._numbers) == 1 << 16:
-            write_file(self._file, self._numbers)
+            append(self._file, self._numbers)
 
     def close(self) -> None:
-        write_file(self._file, self._numbers)
+        append(self._file, self._numbers)
         close_synced(self._file)
 
 
@@ -164,13 +127,9 @@ class StoredTitlesWriter:
 
     def close(self) -> None:
         close_synced(self._text)
-        with open(self._folder / OFFSETS, "wb") as file:
-            file.write(self._ends.tobytes())
-            close_synced(file)
+        write_synced(self._folder / OFFSETS, self._ends.tobytes())
         del self._ends[:]
-        with open(self._folder / TARGETS, "wb") as file:
-            file.write(self._find_targets())
-            close_synced(file)
+        write_synced(self._folder / TARGETS, self._find_targets())
 
     def _find_targets(self) -> bytes:
         """The position that each title leads to: its own, unless it is a redirect.
@@ -197,9 +156,3 @@ class StoredTitlesWriter:
         in_a_circle = redirects[step[leads_to[redirects]] != leads_to[redirects]]
         leads_to[in_a_circle] = in_a_circle
         return leads_to.tobytes()
-
-
-def close_synced(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-    file.close()

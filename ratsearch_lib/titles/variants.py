@@ -1,4 +1,4 @@
-"""Other ways to write the words of a query: corrected, abbreviated, joined, split."""
+"""Other ways to write the words of a query: corrected, inflected, abbreviated, joined, split."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ if TYPE_CHECKING:
 # Words that people and models add to a title without meaning a part of it.
 _NOISE = """
     wikipedia wiki article page overview explained explanation fact summary definition meaning information info about
-    tell me what is topic general concept disambiguation describe detail list of the a an in and for on to by
-    who are was
+    topic general concept disambiguation describe detail list of the a an in and for on to by at as with from or
+    tell me give show name find all any i do does did is are was were be been has have had can could will would should
+    who whom whose what which where when why how many much that this there it its their his her he she they
 """
 NOISE = frozenset(_NOISE.split())
 _NUMERALS = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx"
-ROMAN = {str(number): roman for number, roman in enumerate(_NUMERALS.split(), 1)}
-ROMAN.update({roman: digits for digits, roman in list(ROMAN.items()) if len(roman) > 1})
+_CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_ENDINGS = "st nd rd th th th th th th th th th"
 LONG_FORMS = {
     "us": ("united", "state"),
     "usa": ("united", "state"),
     "uk": ("united", "kingdom"),
+    "eu": ("european", "union"),
     "wwii": ("world", "war", "ii"),
     "ww2": ("world", "war", "ii"),
     "wwi": ("world", "war", "i"),
@@ -32,21 +35,40 @@ LONG_FORMS = {
     "uae": ("united", "arab", "emirate"),
     "ussr": ("soviet", "union"),
 }
-SHORT_FORMS = {("united", "state"): "us", ("united", "kingdom"): "uk"}
-SAME = {
-    "and": "n",
-    "n": "and",
-    "first": "i",
-    "second": "ii",
-    "third": "iii",
-    "mt": "mount",
-    "dr": "doctor",
-    "movie": "film",
-    "st": "saint",
-    "saint": "st",
-}
+SHORT_FORMS = {("united", "state"): "us", ("united", "kingdom"): "uk", ("european", "union"): "eu"}
+
+
+def _same_words() -> dict[str, list[tuple[str, float]]]:
+    """word → words that mean the same in a title, with their likeness."""
+    same: dict[str, list[tuple[str, float]]] = {}
+
+    def add(one: str, other: str, likeness: float) -> None:
+        same.setdefault(one, []).append((other, likeness))
+        same.setdefault(other, []).append((one, likeness))
+
+    for number, roman in enumerate(_NUMERALS.split(), 1):
+        add(str(number), roman, 0.95)
+    for number, (cardinal, ordinal, ending, roman) in enumerate(
+        zip(_CARDINALS.split(), _ORDINALS.split(), _ENDINGS.split(), _NUMERALS.split(), strict=False), 1
+    ):
+        add(str(number), cardinal, 0.9)
+        add(f"{number}{ending}", ordinal, 0.95)
+        add(ordinal, roman, 0.8)
+    for pair in ("mt mount", "dr doctor", "movie film", "st saint", "jr junior", "jr ii", "and n", "v versus"):
+        add(*pair.split(), 0.8)
+    return same
+
+
+SAME = _same_words()
+_SUFFIXES = """
+    a al an ation e ean ed er ese i ia ial ian ic ical ing ion is ish ism ist ity o on or ry s um us y
+"""
+SUFFIXES = frozenset(["", *_SUFFIXES.split()])
 CORRECTIONS = 8
-RARE_TITLES, RARE_SHARE = 2000, 2e-5  # only words in fewer titles than these are taken for misspelt
+SOUNDS = 6
+TRIGRAMS_SUFFICE = 10  # letters: one edit leaves enough trigrams to find a longer word by
+RARE_TITLES, RARE_SHARE = 2000, 2e-5  # words in fewer titles than these are taken for misspelt at once
+MIN_STEM = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +81,11 @@ class Variant:
     titles: int
 
 
-def variants(query: list[str], index: WordIndex) -> list[Variant]:
-    """All variants that the index knows of, the words themselves first."""
+def variants(query: list[str], index: WordIndex, *, wide: bool = False) -> list[Variant]:
+    """All variants that the index knows of, the words themselves first.
+
+    wide  also corrections of words that are known, and other inflections: dearer, for when nothing matched well.
+    """
     found: list[Variant] = []
 
     def add(places: tuple[int, ...], words: tuple[str, ...], likeness: float) -> None:
@@ -69,52 +94,86 @@ def variants(query: list[str], index: WordIndex) -> list[Variant]:
             found.append(Variant(places, words, likeness, titles))
 
     for place, word in enumerate(query):
-        add((place,), (word,), 1.0)
-        if len(query) > 1 and word in ROMAN:
-            add((place,), (ROMAN[word],), 0.95)
-        if word in SAME:
-            add((place,), (SAME[word],), 0.8)
+        here = (place,)
+        add(here, (word,), 1.0)
+        for other, likeness in SAME.get(word, ()):
+            if len(query) > 1:
+                add(here, (other,), likeness)
         if word in LONG_FORMS:
-            add((place,), LONG_FORMS[word], 0.95)
+            add(here, LONG_FORMS[word], 0.95)
         if place + 1 < len(query):
             pair = (word, query[place + 1])
             if pair in SHORT_FORMS:
                 add((place, place + 1), (SHORT_FORMS[pair],), 0.95)
-            if not any(each.isdigit() for each in pair) and len(word + pair[1]) > 3 and (word + pair[1]).isascii():
-                add((place, place + 1), (words_of(word + pair[1])[0],), 0.9)
+            joined = "".join(pair)
+            if joined.isascii() and len(joined) > 3 and not any(each.isdigit() for each in pair):
+                add((place, place + 1), (words_of(joined)[0],), 0.9)
+        if len(word) < 3 or word.isdigit():
+            continue
         titles = index.titles_with(word)
-        if len(word) >= 3 and not word.isdigit() and titles <= max(5, min(RARE_TITLES, index.count * RARE_SHARE)):
-            for other, likeness, others_titles in corrections(word, index):
-                if not titles or others_titles >= titles * 4 or likeness >= 0.85:
-                    add((place,), (other,), likeness * 0.95 if titles else likeness)
+        rare = titles <= max(5, min(RARE_TITLES, index.count * RARE_SHARE))
+        if rare or (wide and word not in NOISE):
+            for other, likeness in corrections(word, index):
+                if not titles or likeness >= 0.7:
+                    add(here, (other,), likeness * 0.95 if titles else likeness)
+        elif word not in NOISE:
+            for other, likeness in alike(word, index.sounding_like(word, SOUNDS), [], index):
+                add(here, (other,), likeness * 0.9)
+        if rare:
             for left, right in splits(word, titles, index):
-                add((place,), (left, right), 0.85)
+                add(here, (left, right), 0.85)
+        if wide and word not in NOISE:
+            for other in inflections(word, index):
+                add(here, (other,), 0.75)
     return found
 
 
-def corrections(word: str, index: WordIndex) -> list[tuple[str, float, int]]:
-    """Known words that this may be a misspelling of: (word, likeness, titles), best first."""
+def corrections(word: str, index: WordIndex) -> list[tuple[str, float]]:
+    """Known words that this may be a misspelling of, with their likeness, best first."""
+    others: list[str] = []
+    if len(word) < TRIGRAMS_SUFFICE:
+        others += index.within_one_edit(word, 12)
+    if len(word) >= 5:
+        others += index.sharing_trigrams(word, 150)
+    return alike(word, index.sounding_like(word, SOUNDS), others, index)
+
+
+def alike(word: str, sounding: list[str], others: list[str], index: WordIndex) -> list[tuple[str, float]]:
+    """Which of these words are like it in sound or in spelling, with their likeness, best first."""
     from rapidfuzz.distance import OSA
 
     length = len(word)
-    others: dict[str, None] = {}
-    if length <= 32:
-        others.update(dict.fromkeys(index.within_one_edit(word, 12)))
-    if length >= 6:
-        others.update(dict.fromkeys(index.sharing_trigrams(word, 40)))
-    max_edits = 1 if length < 6 else 2
-    found = []
+    max_edits = 1 if length < 5 else 2
+    likenesses = {}
     for other in others:
         edits = OSA.distance(word, other, score_cutoff=max_edits)
-        if other == word or edits > max_edits:
-            continue
-        likeness = 1 - edits / max(length, len(other))
-        if other[0] != word[0]:
-            likeness *= 0.93  # the first letter is rarely wrong
-        titles = index.titles_with(other)
-        found.append((likeness + 0.02 * math.log(titles + 1), other, likeness, titles))
+        if edits <= max_edits:
+            likeness = 1 - edits / max(length, len(other))
+            likenesses[other] = likeness if other[0] == word[0] else likeness * 0.93  # the first is rarely wrong
+    for other in sounding:
+        likeness = OSA.normalized_similarity(word, other)
+        likenesses[other] = max(likeness, 0.6 + 0.3 * likeness)
+    likenesses.pop(word, None)
+    found = [
+        (likeness + 0.02 * math.log(index.titles_with(other) + 1), other, likeness)
+        for other, likeness in likenesses.items()
+    ]
     found.sort(key=lambda each: (-each[0], each[1]))
-    return [(other, likeness, titles) for _, other, likeness, titles in found[:CORRECTIONS]]
+    return [(other, likeness) for _, other, likeness in found[:CORRECTIONS]]
+
+
+def inflections(word: str, index: WordIndex) -> list[str]:
+    """Known words with the same stem: tunisian → tunisia, octahedral → octahedron."""
+    if not word.isascii():
+        return []
+    stems = [word[: len(word) - len(suffix)] for suffix in SUFFIXES if word.endswith(suffix)]
+    found: dict[str, int] = {}
+    for stem in stems:
+        if len(stem) >= MIN_STEM:
+            for other in index.starting_with(stem, 60):
+                if other != word and other[len(stem) :] in SUFFIXES:
+                    found[other] = index.titles_with(other)
+    return sorted(found, key=lambda other: (-found[other], other))[:CORRECTIONS]
 
 
 def splits(word: str, titles: int, index: WordIndex) -> list[tuple[str, str]]:

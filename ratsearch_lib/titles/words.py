@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .files import Numbers, close_map, map_file, write_synced
+from .sound import sound
+
 if TYPE_CHECKING:
     import tantivy
 
 WORDS, VOCABULARY, FREQUENT = "words", "vocabulary", "frequent.json"
+SPELLINGS, SPELLING_ENDS = "spellings.bin", "spelling_ends.bin"  # of the vocabulary: UTF-8; uint32 ends
 WRITER_BYTES = 200_000_000  # tantivy's buffer; smaller gives more segments to merge
 MIN_WRITER_BYTES = 16_000_000
 FREQUENT_SHARE = 1 / 20_000  # a word in more titles than this has its frequency kept beside the index
@@ -68,15 +73,18 @@ class WordIndexWriter:
         import tantivy
 
         schema = tantivy.SchemaBuilder()
-        schema.add_text_field("word", tokenizer_name="raw", index_option="basic", stored=True)
+        schema.add_text_field("word", tokenizer_name="raw", index_option="basic")
         schema.add_text_field("trigram", tokenizer_name="whitespace", index_option="basic")
+        schema.add_text_field("sound", tokenizer_name="raw", index_option="basic")
         schema.add_unsigned_field("titles", fast=True)
+        schema.add_unsigned_field("position", fast=True)
         (self._folder / VOCABULARY).mkdir()
         vocabulary = tantivy.Index(schema.build(), path=str(self._folder / VOCABULARY))
         writer = vocabulary.writer(WRITER_BYTES, 1)
         searcher = tantivy.Index.open(str(self._folder / WORDS)).searcher()
         threshold = self.count * FREQUENT_SHARE
         frequent = {}
+        spellings, ends = bytearray(), array("I")
         for letter in sorted(self._first_letters):  # by first letter: all words at once would fill the memory
             for word, titles in searcher.terms_with_prefix("word", letter):
                 if titles > threshold:
@@ -85,11 +93,57 @@ class WordIndexWriter:
                     document = tantivy.Document()
                     document.add_text("word", word)
                     document.add_text("trigram", " ".join(sorted(trigrams(word))))
+                    document.add_text("sound", sound(word))
                     document.add_unsigned("titles", titles)
+                    document.add_unsigned("position", len(ends))
                     writer.add_document(document)
+                    spellings += word.encode()
+                    ends.append(len(spellings))
         writer.commit()
         writer.wait_merging_threads()
-        (self._folder / FREQUENT).write_text(json.dumps(frequent, ensure_ascii=False), encoding="utf-8")
+        write_synced(self._folder / FREQUENT, json.dumps(frequent, ensure_ascii=False).encode())
+        write_synced(self._folder / SPELLINGS, spellings)
+        write_synced(self._folder / SPELLING_ENDS, ends.tobytes())
+
+
+class _Documents:
+    """A tantivy index that gives back positions: the numbers of its documents in the order they were added."""
+
+    def __init__(self, folder: Path):
+        import tantivy
+
+        index = tantivy.Index.open(str(folder))
+        self.schema = index.schema
+        self.searcher = index.searcher()
+        self._address = tantivy.DocAddress
+        self._bases = self._segment_bases()
+
+    def search(self, query: tantivy.Query, limit: int, by: str | None = None) -> list[int]:
+        """Positions of the best documents, by BM25 or by the value of a field."""
+        hits = self.searcher.search(query, limit, count=False, weight_by_field=by).hits
+        if self._bases is None:
+            return self.searcher.fast_field_values("position", [address for _, address in hits])
+        return [self._bases[address.segment_ord] + address.doc for _, address in hits]
+
+    def _segment_bases(self) -> list[int] | None:
+        """The first position of each segment, if each holds a run of positions in order; None if merging mixed them.
+
+        Reading positions from the index instead takes 3 ms a query at 20 million titles.
+        """
+        count, segments = self.searcher.num_docs, range(self.searcher.num_segments)
+        if not count:
+            return []
+        firsts = self.searcher.fast_field_values("position", [self._address(segment, 0) for segment in segments])
+        ends = [*sorted(firsts)[1:], count]
+        for segment, first in zip(segments, firsts, strict=True):
+            last = min(end for end in ends if end > first) - 1
+            try:
+                found = self.searcher.fast_field_values("position", [self._address(segment, last - first)])
+            except (ValueError, IndexError):
+                return None
+            if found != [last]:
+                return None
+        return firsts
 
 
 class WordIndex:
@@ -98,17 +152,15 @@ class WordIndex:
     def __init__(self, folder: Path):
         import tantivy
 
-        self._tantivy = tantivy
-        words = tantivy.Index.open(str(folder / WORDS))
-        vocabulary = tantivy.Index.open(str(folder / VOCABULARY))
-        self._words, self._words_schema = words.searcher(), words.schema
-        self._vocabulary, self._vocabulary_schema = vocabulary.searcher(), vocabulary.schema
-        self.count = self._words.num_docs
+        self._query, self._occur = tantivy.Query, tantivy.Occur
+        self._words = _Documents(folder / WORDS)
+        self._vocabulary = _Documents(folder / VOCABULARY)
+        self._spellings, self._ends = map_file(folder / SPELLINGS), Numbers(folder / SPELLING_ENDS, "I")
+        self.count = self._words.searcher.num_docs
         self.frequent: dict[str, int] = json.loads((folder / FREQUENT).read_text(encoding="utf-8"))
-        rare = min(6, math.ceil(self.count * FREQUENT_SHARE))
-        self._rare_weight = self.weight_of(rare)  # of words whose frequency is not kept: not worth a look-up
-        self._bases = self._segment_bases()
-        self.titles_with = lru_cache(4096)(self._titles_with)
+        # of words whose frequency is not kept, in titles: not worth a look-up each
+        self.rare_weight = self.weight_of(min(6, math.ceil(self.count * FREQUENT_SHARE)))
+        self.titles_with = lru_cache(8192)(self._titles_with)
 
     def weight_of(self, titles: int) -> float:
         """Inverse document frequency, as in BM25: rare words count for more."""
@@ -116,74 +168,53 @@ class WordIndex:
 
     def weight(self, word: str) -> float:
         titles = self.frequent.get(word)
-        return self.weight_of(titles) if titles else self._rare_weight
-
-    @property
-    def unknown_weight(self) -> float:
-        return self._rare_weight
+        return self.weight_of(titles) if titles else self.rare_weight
 
     def _titles_with(self, word: str) -> int:
-        return self.frequent.get(word) or self._words.doc_freq("word", word)
+        return self.frequent.get(word) or self._words.searcher.doc_freq("word", word)
 
     # Titles by word
 
     def any_of(self, weights: dict[str, float], limit: int) -> list[int]:
         """Positions of the titles that score best over these words, each boosted by its weight."""
-        query = self._tantivy.Query
-        should = self._tantivy.Occur.Should
-        clauses = [(should, query.boost_query(self._term(word), boost)) for word, boost in weights.items()]
-        return self._search(query.boolean_query(clauses), limit)
+        return self._words.search(self._any("word", weights, self._words), limit)
 
     def all_of(self, groups: Iterable[dict[str, float]], limit: int) -> list[int]:
         """Positions of the titles that hold a word of each group, best first."""
-        query, occur = self._tantivy.Query, self._tantivy.Occur
-        clauses = []
-        for group in groups:
-            terms = [(occur.Should, query.boost_query(self._term(word), boost)) for word, boost in group.items()]
-            clauses.append((occur.Must, terms[0][1] if len(terms) == 1 else query.boolean_query(terms)))
-        return self._search(query.boolean_query(clauses), limit)
+        clauses = [(self._occur.Must, self._any("word", group, self._words)) for group in groups]
+        return self._words.search(self._query.boolean_query(clauses), limit)
 
-    def _term(self, word: str) -> tantivy.Query:
-        return self._tantivy.Query.term_query(self._words_schema, "word", word)
-
-    def _search(self, query: tantivy.Query, limit: int) -> list[int]:
-        addresses = [address for _, address in self._words.search(query, limit, count=False).hits]
-        if self._bases is None:
-            return self._words.fast_field_values("position", addresses)
-        return [self._bases[address.segment_ord] + address.doc for address in addresses]
-
-    def _segment_bases(self) -> list[int] | None:
-        """The first position of each segment, if each holds a run of positions in order; None if merging mixed them.
-
-        Reading positions from the index instead takes 3 ms a query at 20 million titles.
-        """
-        address = self._tantivy.DocAddress
-        segments = range(self._words.num_segments)
-        if not self.count:
-            return []
-        firsts = self._words.fast_field_values("position", [address(segment, 0) for segment in segments])
-        ends = [*sorted(firsts)[1:], self.count]
-        for segment, first in zip(segments, firsts, strict=True):
-            last = min(end for end in ends if end > first) - 1
-            try:
-                found = self._words.fast_field_values("position", [address(segment, last - first)])
-            except (ValueError, IndexError):
-                return None
-            if found != [last]:
-                return None
-        return firsts
+    def _any(self, field: str, weights: dict[str, float], documents: _Documents) -> tantivy.Query:
+        terms = [
+            (self._occur.Should, self._query.boost_query(self._query.term_query(documents.schema, field, term), boost))
+            for term, boost in weights.items()
+        ]
+        return terms[0][1] if len(terms) == 1 else self._query.boolean_query(terms)
 
     # Words by likeness
 
     def within_one_edit(self, word: str, limit: int) -> list[str]:
         """Known words one insertion, deletion, substitution or swap away, the most frequent first."""
-        query = self._tantivy.Query.fuzzy_term_query(self._vocabulary_schema, "word", word, 1)
-        hits = self._vocabulary.search(query, limit, count=False, weight_by_field="titles").hits
-        return [self._vocabulary.doc(address)["word"][0] for _, address in hits]
+        query = self._query.fuzzy_term_query(self._vocabulary.schema, "word", word, 1)
+        return self._spelling(self._vocabulary.search(query, limit, by="titles"))
 
     def sharing_trigrams(self, word: str, limit: int) -> list[str]:
-        query, should = self._tantivy.Query, self._tantivy.Occur.Should
-        schema = self._vocabulary_schema
-        terms = [(should, query.term_query(schema, "trigram", each)) for each in sorted(trigrams(word))]
-        hits = self._vocabulary.search(query.boolean_query(terms), limit, count=False).hits
-        return [self._vocabulary.doc(address)["word"][0] for _, address in hits]
+        weights = dict.fromkeys(sorted(trigrams(word)), 1.0)
+        return self._spelling(self._vocabulary.search(self._any("trigram", weights, self._vocabulary), limit))
+
+    def sounding_like(self, word: str, limit: int) -> list[str]:
+        """Known words with the same `sound`, the most frequent first."""
+        query = self._query.term_query(self._vocabulary.schema, "sound", sound(word))
+        return self._spelling(self._vocabulary.search(query, limit, by="titles"))
+
+    def starting_with(self, prefix: str, limit: int) -> list[str]:
+        terms = self._vocabulary.searcher.terms_with_prefix("word", prefix, limit=limit)
+        return [word for word, _ in terms]
+
+    def _spelling(self, positions: list[int]) -> list[str]:
+        ends, text = self._ends, self._spellings
+        return [text[ends[each - 1] if each else 0 : ends[each]].decode() for each in positions]
+
+    def close(self) -> None:
+        close_map(self._spellings)
+        self._ends.close()
