@@ -156,9 +156,9 @@ def _token(word: str, language: str) -> str:
 def _stemmer(language: str):
     if language not in _STEMMERS:
         return None
-    import snowballstemmer  # 30 languages' tables: not at `import ratsearch_lib`
+    from Stemmer import Stemmer
 
-    return snowballstemmer.stemmer(_STEMMERS[language])
+    return Stemmer(_STEMMERS[language], 0)  # without its own cache: _token keeps what it stemmed
 
 
 def guess_language(text: str) -> str | None:

@@ -59,9 +59,9 @@ def _link(walker: Walker, node: LexborNode, attributes: dict, classes: str, dept
     walker.buffer.append(text)
     if not href or href[0] == "#":
         return
-    if "external" in classes or "extiw" in classes or leads_out(href):
+    if "external" in classes or "ExtLink" in (attributes.get("rel") or ""):
         walker.outward += 1
-    elif len(walker.links) < MAX_LINKS:
+    elif not leads_out(href) and len(walker.links) < MAX_LINKS:
         target = link_target(href)
         text = " ".join(text.split())
         if target and text:

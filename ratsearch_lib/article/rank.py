@@ -6,6 +6,7 @@ list item or table row as a document, and once more with each paragraph, list or
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ TITLE_WEIGHT = 0.6  # of a question's word that the title has: all the article i
 HISTORY_WEIGHTS = (0.5, 0.25)  # of the question before, and of the one before that
 # Beginnings of words count a little: "Norman" for "Normandy", "invaded" for "invasion", half a German compound.
 PREFIX, PREFIX_WEIGHT = 4, 0.4
+
+
+_NOTE = re.compile(r"\([^()]{3,300}(?:\([^()]*\)[^()]*)*\)")
 
 
 class Bm25:
@@ -65,7 +69,7 @@ class Block:
 
     text: str
     section: int
-    kind: str  # "paragraph", "table", "code", "lines"
+    kind: str  # "paragraph", "table", "code", "lines", or "note": "(Main article: …)"
     first: int  # its units' numbers: first, and the one after the last
     end: int
     head: str = ""
@@ -77,10 +81,11 @@ class Index:
     def __init__(self, article: Article):
         self.units: list[Unit] = []
         self.blocks: list[Block] = []
+        infobox = render.infobox(article)
         for section, text in render.pieces(article):
             if text.startswith("#"):
                 continue
-            kind, head, parts = cut(text)
+            kind, head, parts = cut(text) if text != infobox else ("lines", "", text.split("\n"))
             first = len(self.units)
             self.units += [Unit(part, len(self.blocks), section) for part in parts]
             self.blocks.append(Block(text, section, kind, first, len(self.units), head))
@@ -120,6 +125,8 @@ class Index:
         around = [max(pair) for pair in zip([0.0, *units[:-1]], [*units[1:], 0.0], strict=False)]
         mixed = [
             units[number] + BLOCK_WEIGHT * blocks[unit.block] + NEIGHBOUR_WEIGHT * around[number]
+            if self.blocks[unit.block].kind != "note"
+            else 0.0
             for number, unit in enumerate(self.units)
         ]
         return mixed, blocks
@@ -158,6 +165,8 @@ def cut(text: str) -> tuple[str, str, list[str]]:
             else:
                 items.append(line)
         return "lines", "", items
-    if len(lines) > 2 and max(map(len, lines)) < 200:  # an infobox, a poem, an address
+    if len(lines) > 2 and max(map(len, lines)) < 200:  # a poem, an address
         return "lines", "", [line for line in lines if line.strip()]
+    if len(lines) == 1 and _NOTE.fullmatch(text):
+        return "note", "", [text]
     return "paragraph", "", sentences(text)

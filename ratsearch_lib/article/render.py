@@ -22,7 +22,7 @@ def pieces(article: Article) -> list[tuple[int, str]]:
     found = [(-1, f"({hatnote})") for hatnote in article.hatnotes]
     found += [(-1, block) for block in blocks(article.lead)]
     if article.infobox:
-        found.append((-1, "\n".join(infobox_lines(article))))
+        found.append((-1, infobox(article)))
     for number, section in enumerate(article.sections):
         found.append((number, heading_line(section)))
         found += [(number, block) for block in blocks(section.text)]
@@ -33,8 +33,9 @@ def heading_line(section: Section) -> str:
     return f"{'#' * section.level} {section.heading}"
 
 
-def infobox_lines(article: Article) -> list[str]:
-    return [f"{key}: {value}" if key else value for key, value in article.infobox]
+def infobox(article: Article) -> str:
+    """A line for each row: "key: value"."""
+    return "\n".join(f"{key}: {value}" if key else value for key, value in article.infobox)
 
 
 def blocks(text: str) -> list[str]:

@@ -71,8 +71,7 @@ DISAMBIGUATION_TITLE = re.compile(
 )
 DISAMBIGUATION_LEAD = re.compile(
     r"(may|can|might|could) (also |either |most commonly |commonly )*(refer to|mean|stand for)( [^.]{0,60})?:?\s*$"
-    r"|steht für:?\s*$|bezeichnet:?\s*$|ist der name:?\s*$"
-    r"|peut (désigner|faire référence à)|puede (referirse|designar)"
+    r"|ist der name:?\s*$|steht für:?\s*$|bezeichnet:?\s*$|peut (désigner|faire référence à)|puede (referirse|designar)"
     r"|pode referir-se|può riferirsi|может (означать|обозначать)|可以指|可能指|可以是指|に(は|つい)て.{0,20}曖昧さ回避",
     re.I,
 )

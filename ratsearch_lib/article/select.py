@@ -41,7 +41,7 @@ def passages(
     index = rank.index(article)
     units, blocks = index.scores(question, previous_questions)
     scores = [
-        max(units[block.first : block.end], default=0.0) + score
+        max(units[block.first : block.end], default=0.0) + score if block.kind != "note" else 0.0
         for block, score in zip(index.blocks, blocks, strict=True)
     ]
     return [
@@ -153,7 +153,7 @@ class _Selection:
         seen = set()
         for number in best[:40]:
             block = self.index.units[number].block
-            if number in self.chosen and block not in seen and self.index.blocks[block].kind != "table":
+            if number in self.chosen and block not in seen and self.index.blocks[block].kind == "paragraph":
                 seen.add(block)
                 units = range(self.index.blocks[block].first, self.index.blocks[block].end)
                 missing = sum(len(self.index.units[n].text) for n in units if n not in self.chosen)
@@ -184,7 +184,7 @@ class _Selection:
     def _lead(self) -> list[int]:
         """The lead's first sentences: one, or two within an eighth of the budget."""
         index = self.index
-        start = next((block.first for block in index.blocks if block.text[:1] != "("), 0)  # after the hatnotes
+        start = next((block.first for block in index.blocks if block.kind != "note"), 0)
         lead = [n for n in (start, start + 1) if n < len(index.units) and index.units[n].section < 0]
         if len(lead) == 2 and sum(len(index.units[n].text) for n in lead) > self.max_chars // LEAD_SHARE:
             lead.pop()

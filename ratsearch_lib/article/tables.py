@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 200_000  # in a page, once rowspan and colspan are carried
 MAX_COLUMNS = 100
-MAX_NESTED = 8
+MAX_NESTED, MAX_NESTED_CELLS = 8, 60  # tables inside infoboxes
 
 
 def is_infobox(attributes: dict, classes: str) -> bool:
@@ -104,10 +104,9 @@ def _is_layout(rows: list[LexborNode]) -> bool:
 
 def _grid(walker: Walker, rows: list[LexborNode], depth: int) -> list[str]:
     """The rows as lines, cells that span rows or columns carried into each row that they reach."""
+    header: list[str] = []  # one row: Markdown has no more; cells of further header rows are joined on
     lines: list[str] = []
     carried: dict[int, list] = {}  # column → [rows left, text]
-    width = 0
-    ruled = False
     for number, row in enumerate(rows):
         if walker.cells > MAX_CELLS:
             lines.append("[The table goes on.]")
@@ -119,19 +118,23 @@ def _grid(walker: Walker, rows: list[LexborNode], depth: int) -> list[str]:
         texts = [text for text in cells if text]
         if not texts:
             continue
-        if len(cells) > 1 and len(set(texts)) == 1 and (is_header or len(texts) == 1) and _spans_all(row, len(cells)):
-            cells = [texts[0]] + [""] * (len(cells) - 1)  # a heading across the table
-        width = max(width, len(cells))
-        if not lines and not is_header:
-            lines += [_line([""] * width), _line(["---"] * width)]  # Markdown wants a header row
-            ruled = True
-        elif lines and not ruled and not is_header:
-            lines.append(_line(["---"] * width))
-            ruled = True
-        lines.append(_line(cells))
-    if lines and not ruled:
-        lines.insert(1, _line(["---"] * width))
-    return lines
+        across = len(cells) > 1 and len(set(texts)) == 1 and (is_header or len(texts) == 1) and _spans(row, len(cells))
+        if across:
+            cells = [texts[0]]
+        if is_header and not lines and not (across and header):
+            header = cells if not header else _under(header, cells)
+        else:
+            lines.append(_line(cells))
+    width = max([len(header), *(line.count(" | ") + 1 for line in lines[:50])])
+    header += [""] * (width - len(header))
+    return [_line(header), _line(["---"] * width), *lines] if lines or any(header) else []
+
+
+def _under(header: list[str], cells: list[str]) -> list[str]:
+    """The cells of a second header row joined to those above them."""
+    width = max(len(header), len(cells))
+    pairs = zip(header + [""] * (width - len(header)), cells + [""] * (width - len(cells)), strict=True)
+    return [above if below in ("", above) else f"{above} {below}".strip() for above, below in pairs]
 
 
 def _row(walker: Walker, row: LexborNode, rows_left: int, carried: dict, depth: int) -> tuple[list[str], bool]:
@@ -166,7 +169,7 @@ def _span(value: str | None) -> int:
     return max(1, int(value)) if value and len(value) < 6 and value.isdecimal() else 1
 
 
-def _spans_all(row: LexborNode, width: int) -> bool:
+def _spans(row: LexborNode, width: int) -> bool:
     first = next(cells_of(row), None)
     return first is not None and _span(first.attributes.get("colspan")) >= width
 
@@ -191,10 +194,12 @@ def infobox_rows(walker: Walker, table: LexborNode, depth: int, nested: int = 0)
         heads, values = [], []
         for cell in cells_of(row):
             attributes = cell.attributes
-            if walker.skips(cell.tag, attributes) or _is_picture(cell, attributes):
+            if walker.skips(cell.tag, attributes) or (not heads and _is_picture(cell, attributes)):
                 continue
             inner = cell.css_first("table") if cell.tag == "td" and nested < MAX_NESTED else None
             if inner is not None and _span(attributes.get("colspan") or "2") > 1:
+                if len(inner.css("td")) > MAX_NESTED_CELLS:
+                    continue  # a periodic table, a calendar: navigation
                 found += infobox_rows(walker, inner, depth + 1, nested + 1)
             elif text := cell_text(walker, cell, depth, " " if cell.tag == "th" else "; "):
                 (heads if cell.tag == "th" else values).append(text)
@@ -213,13 +218,8 @@ def infobox_rows(walker: Walker, table: LexborNode, depth: int, nested: int = 0)
     while len(found) > 1 and len(found) - 1 in headings:
         headings.discard(len(found) - 1)
         found.pop()  # "Signature", over a picture
-    title = found[0][1].casefold() if found else ""
-    return [
-        (key, value)
-        for number, (key, value) in enumerate(found)
-        if value.count("; ") <= 40  # a periodic table or a calendar: navigation
-        and (key or not number or value.casefold() != title)
-    ]
+    titles = {title.casefold() for title in walker.titles}
+    return [(key, value) for key, value in found if value.count("; ") <= 40 and (key or value.casefold() not in titles)]
 
 
 def _key(text: str) -> str:

@@ -157,9 +157,9 @@ class Walker:
 
     def element(self, node: LexborNode, tag: str, depth: int) -> None:
         attributes = node.attributes
-        if attributes and self.skips(tag, attributes):
-            return
         classes = attributes.get("class") or ""
+        if attributes and self.skips(tag, attributes) and not _swallows(node, classes):
+            return
         if tag not in BLOCKS:
             inline.write(self, node, tag, attributes, classes, depth)
         elif self.in_cell:
@@ -310,6 +310,11 @@ class Walker:
             language = _LANGUAGE.search(classes)
             fence = "```" if "```" not in code else "~~~~"
             self.emit(f"{fence}{language[1] if language else self._code_language}\n{code}\n{fence}")
+
+
+def _swallows(node: LexborNode, classes: str) -> bool:
+    """Whether a picture's frame was never closed, so that the rest of the article is in it."""
+    return "thumb" in classes and node.css_first("h2, h3, .wikitable") is not None
 
 
 def _definition_children(node: LexborNode):
