@@ -162,8 +162,8 @@ def choose_archive(given: str | None, named: str | None, folder: Path) -> tuple[
     if len(found) == 1:
         return found[0], "the only archive in this folder"
     if found:
-        return None, f"there are {len(found)} archives in this folder: choose with --zim"
-    return None, "there is no archive in this folder: name one with --zim"
+        return None, f"{len(found)} archives in this folder: choose with --zim"
+    return None, "no archive in this folder: name one with --zim"
 
 
 def _archives_in(folder: Path) -> list[Path]:
@@ -214,7 +214,7 @@ def open_library(options: Options, report: Report, *, build: str = "wait") -> Li
 
         with progress_bar("Writing the sample encyclopedia", report) as progress:
             path = archive_path(progress)
-    with progress_bar(f"Indexing the titles of {path.name}, once", report, unit="titles") as progress:
+    with progress_bar(f"Indexing the titles of {path.name}, once", report, unit="entries") as progress:
         return Library.open(path, build=build, progress=progress)
 
 

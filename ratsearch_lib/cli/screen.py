@@ -61,7 +61,7 @@ class Screen:
         wrapped = (layout.feed(text.strip()) + layout.end_line()).splitlines()
         shown = wrapped[:lines]
         if len(wrapped) > lines:
-            shown[-1] += " …"
+            shown[-1] = f"{shown[-1]} …".strip()
         self.line("\n".join(shown), DIM_ITALIC)
 
     def status(self, text: str) -> None:

@@ -162,7 +162,7 @@ def chat(session: Session, screen: Screen) -> int:
             interrupted = True
             screen.line(f"[{HOW_TO_LEAVE}]", DIM_ITALIC)
             continue
-        with _caret_unseen():
+        with _keys_unseen():
             messages, interrupted = _turn(session, screen, question, messages)
         screen.line(f"[stopped; {HOW_TO_LEAVE}]\n" if interrupted else "", DIM_ITALIC)
 
@@ -175,16 +175,16 @@ def _enable_line_editing() -> None:
 
 
 @contextmanager
-def _caret_unseen() -> Iterator[None]:
-    """Ctrl-C without the ``^C`` that a terminal writes where the cursor is."""
+def _keys_unseen() -> Iterator[None]:
+    """What is typed meanwhile does not show where the answer is written, but at the next prompt."""
     if not sys.stdin.isatty() or os.name == "nt":
         yield
         return
     import termios
 
     before = termios.tcgetattr(sys.stdin)
-    quiet = [*before[:3], before[3] & ~termios.ECHOCTL, *before[4:]]
-    termios.tcsetattr(sys.stdin, termios.TCSANOW, quiet)
+    unseen = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, unseen)
     try:
         yield
     finally:
