@@ -10,7 +10,8 @@ Everything below is imported when it is first used, so that importing the packag
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for editors and type checkers, who do not run the table below
+    # ruff: noqa: F401
     from .agent.events import (
         Event,
         Generated,

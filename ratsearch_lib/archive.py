@@ -215,7 +215,7 @@ class Archive:
         return Entry(self, found._index, found.title, found.path, found.get_item().mimetype)
 
     def follow(self, entry: Entry) -> Entry:
-        """The item at the end of a chain of redirect entries. ArchiveError when it runs in a circle or leads nowhere."""
+        """The item at the end of a chain of redirect entries. ArchiveError if it runs in a circle or leads nowhere."""
         seen = set()
         while entry.redirect_path is not None:
             seen.add(entry.path)

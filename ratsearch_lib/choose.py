@@ -1,31 +1,29 @@
 """Choosing an article without the model: of those that a title and a question lead to, the one that answers best.
 
 Candidates come from titles and, where the archive has a full-text index, from what articles say. Each is read, and the
-paragraphs of all are ranked together by BM25 (Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework"),
-each with its article's title and its heading counted in.
+sentences of all are ranked together by BM25, each with its article's title and its heading counted in.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .archive import Entry
 from .article import Article
+from .article.rank import Bm25
 from .errors import ArchiveError, ArticleError, EntryNotFound
-from .text import STOP_WORDS, tokens
+from .text import STOP_WORDS, sentences, tokens
 from .xapian import search_text
 
 if TYPE_CHECKING:
     from .library import Library
     from .tools import ToolContext
 
-K1, B = 1.5, 0.75
 FROM_TITLE, FROM_QUESTION, FROM_TEXT, FROM_DISAMBIGUATION = 2, 4, 8, 4  # candidates
-MIN_COVERAGE = 0.5  # of the question's words, weighted by rarity, that its best paragraph must hold
+MIN_COVERAGE = 0.45  # of the question's words, weighted by rarity, that its best paragraph must hold
+PARAGRAPH_WEIGHT, LEAD_WEIGHT, SUBJECT_WEIGHT = 0.5, 1.1, 1.2
 STOP_TOKENS = frozenset(token for word in STOP_WORDS for token in tokens(word))
 
 
@@ -79,30 +77,65 @@ def _paths(library: Library, title: str, query: str) -> Iterator[tuple[str, bool
 
 
 def best_article(candidates: Sequence[Candidate], question: str) -> Candidate | None:
-    """The candidate with the best paragraph for the question; None when not even that holds enough of its words."""
+    """The candidate with the best sentence for the question; None when not even its paragraph holds enough words of it.
+
+    A sentence's score is its own and half its paragraph's, as in `article.rank`; more in an article's lead, and more
+    where it names the article's subject and the question does not: then that is likely to be what was asked for.
+    """
     asked = set(tokens(question)) - STOP_TOKENS
-    paragraphs = [(candidate, terms) for candidate in candidates for terms in _paragraphs(candidate.article)]
+    paragraphs = [paragraph for candidate in candidates for paragraph in _paragraphs(candidate)]
     if not asked or not paragraphs:
         return None
-    frequency = Counter(token for _, terms in paragraphs for token in asked.intersection(terms))
-    n = len(paragraphs)
-    weight = {token: math.log(1 + (n - frequency[token] + 0.5) / (frequency[token] + 0.5)) for token in asked}
-    mean_length = sum(sum(terms.values()) for _, terms in paragraphs) / n
+    in_text = Bm25([terms for paragraph in paragraphs for terms in paragraph.sentences])
+    rarity = {token: in_text.idf(token) for token in asked}
+    by_sentence = _scores(asked, rarity, [each for paragraph in paragraphs for each in paragraph.in_context()])
+    by_paragraph = _scores(asked, rarity, [paragraph.whole() for paragraph in paragraphs])
+    best, best_score, number = paragraphs[0], 0.0, 0
+    for paragraph, paragraph_score in zip(paragraphs, by_paragraph, strict=True):
+        for sentence in paragraph.sentences:
+            score = by_sentence[number] + PARAGRAPH_WEIGHT * paragraph_score
+            score *= LEAD_WEIGHT if paragraph.is_lead else 1.0
+            score *= SUBJECT_WEIGHT if paragraph.title <= set(sentence) and not paragraph.title <= asked else 1.0
+            number += 1
+            if score > best_score:
+                best, best_score = paragraph, score
+    held = sum(rarity[token] for token in asked & set(best.whole()))
+    return best.candidate if held >= MIN_COVERAGE * sum(rarity.values()) else None
 
-    def bm25(terms: Counter[str]) -> float:
-        norm = K1 * (1 - B + B * sum(terms.values()) / mean_length)
-        return sum(weight[token] * terms[token] * (K1 + 1) / (terms[token] + norm) for token in asked if token in terms)
 
-    best, terms = max(paragraphs, key=lambda each: bm25(each[1]))
-    coverage = sum(weight[token] for token in asked if token in terms) / sum(weight.values())
-    return best if coverage >= MIN_COVERAGE else None
+def _scores(asked: set[str], rarity: dict[str, float], documents: list[list[str]]) -> list[float]:
+    """BM25 of the documents, each word as rare as `rarity` says: titles, counted in, would make their words common."""
+    bm25 = Bm25(documents)
+    return bm25.scores({token: rarity[token] / bm25.idf(token) for token in asked})
 
 
-def _paragraphs(article: Article) -> Iterator[Counter[str]]:
-    """The tokens of each paragraph, its article's title and its heading counted in."""
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """The tokens of a paragraph's sentences, of its article's title, and of title and heading together."""
+
+    candidate: Candidate
+    sentences: list[list[str]]
+    title: frozenset[str]
+    above: tuple[str, ...]
+    is_lead: bool
+
+    def in_context(self) -> list[list[str]]:
+        """Each sentence with what of title and heading it lacks, a word once: saying it twice answers no better."""
+        return [list(dict.fromkeys([*sentence, *self.above])) for sentence in self.sentences]
+
+    def whole(self) -> list[str]:
+        found = [token for sentence in self.sentences for token in sentence]
+        return found + [token for token in self.above if token not in found]
+
+
+def _paragraphs(candidate: Candidate) -> Iterator[_Paragraph]:
+    article = candidate.article
+    blocks = [("", "\n".join(f"{key}: {value}" for key, value in article.infobox), False), ("", article.lead, True)]
+    blocks += [(section.heading, section.text, False) for section in article.sections]
     title = tokens(article.title)
-    yield Counter(title + [token for key, value in article.infobox for token in tokens(f"{key} {value}")])
-    for heading, text in [("", article.lead), *((each.heading, each.text) for each in article.sections)]:
-        head = title + tokens(heading)
+    for heading, text, is_lead in blocks:
+        above = tuple(dict.fromkeys(title + tokens(heading)))
         for paragraph in text.split("\n\n"):
-            yield Counter(head + tokens(paragraph))
+            found = [tokens(sentence) for sentence in sentences(paragraph)]
+            if found:
+                yield _Paragraph(candidate, found, frozenset(title), above, is_lead)

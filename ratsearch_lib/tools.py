@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from .text import Passage, words
 
 # A question with one of these leans on the question before it.
-PRONOUNS = frozenset("he she it they him her them his hers its their theirs there that this those these one ones".split())
+PRONOUNS = frozenset(
+    """he she it they him her them his hers its their theirs there that this those these one ones""".split()
+)
 
 
 @dataclass(frozen=True, slots=True)

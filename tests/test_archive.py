@@ -1,5 +1,7 @@
 """Archive: every generation of ZIM file opens, lists and reads; every damaged one says so."""
 
+from contextlib import suppress
+
 import pytest
 from libzim.writer import Creator, Hint, Item, StringProvider
 
@@ -55,7 +57,7 @@ def make_archive(path, pages, redirects=()):
 
 
 def stub(target):
-    return f"""<html><head><title>x</title><meta http-equiv="refresh" content="0;URL='{target}'" /></head><body></body></html>"""
+    return f"""<html><head><meta http-equiv="refresh" content="0;URL='{target}'" /></head><body></body></html>"""
 
 
 @pytest.fixture(scope="module")
@@ -186,26 +188,26 @@ def test_what_is_not_there_is_not_found(titles, asked):
     assert "has no entry" in str(error.value)
 
 
+def read_all(path):
+    archive = Archive(path)
+    content = [archive.resolve(entry).content for entry in archive.entries()]
+    for name in ("main.html", "Test ZIM file", "nothing", "favicon.png"):
+        with suppress(EntryNotFound):
+            content.append(archive.entry(name).content)
+    return content, archive.metadata, archive.article_count, archive.checksum_ok()
+
+
 def test_damaged_archives_read_what_can_be_read_or_say_so(data):
     files = sorted(path for path in (data / "zim" / "invalid").iterdir() if path.suffix != ".zimab")
-    files.append(data / "zim" / "wikipedia_cr_all_2015-04.corrupt.zim")
     assert len(files) > 60
-    refused = 0
+    complaints = []
     for path in files:
         try:
-            archive = Archive(path)
-            for entry in archive.entries():
-                archive.resolve(entry).content
-            for name in ("main.html", "Test ZIM file", "nothing", "favicon.png"):
-                try:
-                    archive.entry(name).content
-                except EntryNotFound:
-                    continue
-            archive.metadata, archive.article_count, archive.checksum_ok()
+            read_all(path)
         except ArchiveError as error:
-            refused += 1
-            assert path.name in str(error)
-    assert refused >= 35  # as many of them have a broken header, pointer list or first cluster
+            complaints.append((path.name, str(error)))
+    assert len(complaints) >= 35  # as many of them have a broken header, pointer list or first cluster
+    assert all(name in complaint for name, complaint in complaints)
 
 
 def test_the_truncated_archive_is_refused(data):

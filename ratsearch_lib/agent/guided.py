@@ -22,7 +22,7 @@ from .step import Call, Reply, parse_arguments, stream_reply
 from .toolbox import Toolbox
 
 TITLE_PROMPT = [
-    {"role": "system", "content": "Reply with the title of the encyclopedia article that answers the question, as JSON."},
+    {"role": "system", "content": "Reply with the title of the encyclopedia article about the question, as JSON."},
     {"role": "user", "content": "How tall is the Eiffel Tower?"},
     {"role": "assistant", "content": '{"title": "Eiffel Tower"}'},
     {"role": "user", "content": "When was Mozart born?"},
@@ -47,9 +47,9 @@ PASSAGE_CHARS = 1200
 MIN_SHARE = 0.7  # of an answer's content words that the passages must hold
 
 GREETINGS = frozenset(
-    "hi hello hey howdy greetings good morning afternoon evening night bye goodbye thanks thank thx please ok okay yes "
-    "yep nope sure great nice cool awesome fine sorry welcome going doing today hola gracias bonjour salut merci hallo "
-    "danke ciao grazie olá obrigado привет спасибо你好谢谢".split()
+    """hi hello hey howdy greetings good morning afternoon evening night bye goodbye thanks thank thx please ok okay yes
+    yep nope sure great nice cool awesome fine sorry welcome going doing today hola gracias bonjour salut merci hallo
+    danke ciao grazie olá obrigado привет спасибо 你好 谢谢""".split()
 )
 ADDRESSED = frozenset(("how are you", "who are you", "what are you", "what can you do", "are you there"))
 UNREAD_MARK = "\n\n*(Said without reading an article.)*"
@@ -73,7 +73,8 @@ async def run_guided(
 
     query = context.query
     prompt = [*TITLE_PROMPT, {"role": "user", "content": query}]
-    async with aclosing(_unseen(client, prompt, reply, max_tokens=TITLE_TOKENS, response_format=TITLE_FORMAT)) as events:
+    asking = _unseen(client, prompt, reply, max_tokens=TITLE_TOKENS, response_format=TITLE_FORMAT)
+    async with aclosing(asking) as events:
         async for event in events:
             yield event
     _count(usage, reply)
@@ -107,7 +108,9 @@ async def run_guided(
     yield _finished(answer, messages, usage, "answered")
 
 
-async def _unseen(client: ChatClient, prompt: Sequence[dict[str, Any]], reply: Reply, **options) -> AsyncGenerator[Event, None]:
+async def _unseen(
+    client: ChatClient, prompt: Sequence[dict[str, Any]], reply: Reply, **options: Any
+) -> AsyncGenerator[Event, None]:
     """A request whose text is not for the person: only its progress is told. A refused `response_format` is let go."""
     try:
         async with aclosing(stream_reply(client, prompt, reply, temperature=0, **options)) as events:

@@ -50,7 +50,12 @@ class Reply:
 
 
 async def stream_reply(
-    client: ChatClient, messages: Sequence[dict[str, Any]], reply: Reply, *, tools: Sequence[dict[str, Any]] = (), **options
+    client: ChatClient,
+    messages: Sequence[dict[str, Any]],
+    reply: Reply,
+    *,
+    tools: Sequence[dict[str, Any]] = (),
+    **options: Any,
 ) -> AsyncGenerator[Event, None]:
     """Ask for one completion: yields events while it streams, fills `reply`. Closing it closes the request."""
     yield Prefill(0, 0)
