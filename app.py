@@ -10,8 +10,9 @@ import html
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack, aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from ratsearch_lib.agent.events import Event
 from ratsearch_lib.cli import options as opening
 from ratsearch_lib.errors import RatsearchError
 from ratsearch_lib.ui.conversation import Conversation
+from ratsearch_lib.ui.headers import SecurityHeaders
 from ratsearch_lib.ui.messages import as_typed, typed
 from ratsearch_lib.view import LOGO
 
@@ -35,12 +37,6 @@ TEX = [  # no dollar signs: "$3000 and $3000" is money
     {"left": r"\[", "right": r"\]", "display": True},
     {"left": r"\(", "right": r"\)", "display": False},
 ]
-# Gradio's own page needs inline scripts and eval; nothing may come from, or go to, another address.
-CONTENT_SECURITY_POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-src 'none'; object-src 'none'; "
-    "form-action 'none'; base-uri 'self'"
-)
 
 
 def main() -> None:
@@ -48,20 +44,38 @@ def main() -> None:
     # Gradio may neither phone home nor ask Hugging Face for anything. It reads these when it is imported.
     os.environ.update(GRADIO_ANALYTICS_ENABLED="False", HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
-        # Importing Gradio takes seconds: the model loads meanwhile.
-        opened = thread.submit(open_everything, args, stack)
+    with ExitStack() as stack:
         try:
+            # Importing Gradio takes seconds: the model loads meanwhile.
+            opened = in_background(open_everything, opening.choose(args, os.environ), stack)
             page = build(opened)
             serve(page, args.host, args.port)
             stack.callback(page.close, verbose=False)
-            session = opened.result()
-            say(f"ratsearch {LOGO}\n{session.archive_line}\n{session.model_line}\n{page.local_url}   (Ctrl-C ends it)")
-            page.block_thread()
+            asyncio.run(until_interrupted(opened, page.local_url))
         except RatsearchError as error:
             sys.exit(f"ratsearch: {error}")
         except KeyboardInterrupt:
             say("")
+
+
+async def until_interrupted(opened: Future[opening.Session], url: str) -> None:
+    session = await ready(opened)
+    say(f"ratsearch {LOGO}\n{session.archive_line}\n{session.model_line}\n{url}   (Ctrl-C ends it)")
+    await asyncio.Event().wait()
+
+
+def in_background(function, *args) -> Future:
+    """As an executor does it, but in a thread that Ctrl-C need not wait for."""
+    future = Future()
+
+    def work():
+        try:
+            future.set_result(function(*args))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return future
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -79,9 +93,8 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-def open_everything(args: argparse.Namespace, stack: ExitStack) -> opening.Session:
+def open_everything(options: opening.Options, stack: ExitStack) -> opening.Session:
     """What a question needs; `stack` closes it. The title index of a large archive is built while people read."""
-    options = opening.choose(args, os.environ)
     library = stack.enter_context(opening.open_library(options, say, build="background"))
     client, server = opening.open_client(options, say)
     if server:
@@ -127,23 +140,6 @@ def serve(page: "gr.Blocks", host: str, port: int | None) -> None:
         raise RatsearchError(f"The page cannot be served at {host}:{port or DEFAULT_PORT}: {error}") from error
 
 
-class SecurityHeaders:
-    """ASGI middleware that adds the policy to every response, and buffers none (answers are streamed)."""
-
-    headers = ((b"content-security-policy", CONTENT_SECURITY_POLICY.encode()), (b"referrer-policy", b"no-referrer"))
-
-    def __init__(self, app):
-        self.app = app
-
-    async def __call__(self, scope, receive, send):
-        async def send_with_headers(message):
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *self.headers]
-            await send(message)
-
-        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
-
-
 def build(opened: Future[opening.Session]) -> "gr.Blocks":
     """The page. What is `opened` may still be loading: questions wait for it."""
     import gradio as gr  # the handlers' annotations need it: Gradio reads them (so no `annotations` from __future__)
@@ -156,6 +152,8 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
 
     async def ask(question: str, conversation: Conversation) -> AsyncIterator[tuple]:
         """The chat while an answer is written, and the box, which has a stop button meanwhile."""
+        if conversation.running:
+            return
         box = gr.Textbox(value="", submit_btn=False, stop_btn=True)
         async with aclosing(conversation.ask(question, run)) as chats:
             async for chat in chats:
@@ -226,7 +224,7 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
 
         private = {"api_visibility": "private", "show_progress": "hidden"}
         at_once = {**private, "queue": False}
-        answering = {**private, "concurrency_id": "answers", "concurrency_limit": 4}
+        answering = {**private, "concurrency_id": "answers", "concurrency_limit": 4, "trigger_mode": "multiple"}
         box.submit(ask, [box, conversation], [chat, box], **answering)
         chat.retry(retry, conversation, [chat, box], **answering)
         chat.edit(edit, conversation, [chat, box], **answering)

@@ -19,6 +19,7 @@ _VERBATIM = re.compile(
     r"|(?P<tex>\\\([\s\S]{1,2000}?\\\)|\\\[[\s\S]{1,5000}?\\\])",
     re.MULTILINE,
 )
+_DIAGRAM = re.compile(r"([`~]{3}[ \t]*)mermaid", re.IGNORECASE)  # it draws HTML, pictures and styles
 _SPECIAL = re.compile(r"[\\`*_\[\]<&|~]|^[ \t]*(?:[-+=#>]|\d+[.)])", re.MULTILINE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash before any ASCII punctuation
 
@@ -75,11 +76,12 @@ def _shortened(text: str) -> str:
 
 
 def inert(markdown: str) -> str:
-    r"""Markdown whose HTML is shown, not obeyed, and which loads no pictures. Code and TeX stay as they are.
+    r"""Markdown whose HTML is shown, not obeyed, and which draws no pictures. Code and TeX stay as they are.
 
     >>> inert("<b> and `<b>`, ![](http://x/y.png)")
     '&lt;b> and `<b>`, !\\[](http://x/y.png)'
     """
+    markdown = _DIAGRAM.sub(r"\1text", markdown)
     pieces, end = [], 0
     for found in _VERBATIM.finditer(markdown):
         pieces.append(_escape_html(markdown[end : found.start()]))

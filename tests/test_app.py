@@ -1,0 +1,369 @@
+"""The page, in a real browser: app.py as a child process, with the embedded model once, else a scripted server."""
+
+import itertools
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from ratsearch_lib.chat.weights import embedded_weights
+from ratsearch_lib.errors import ModelError
+
+from .conformance.server import (
+    HOLD,
+    Request,
+    ScriptedServer,
+    error_reply,
+    finish,
+    progress,
+    reasoning,
+    say,
+    sse,
+    text,
+    tool_call,
+    usage,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+TIMEOUT_MS = 60_000  # for a busy machine
+
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium")
+
+# Each sets window.pwned if it gets to run, or fetches from a foreign address if it gets to load.
+INJECTIONS = [
+    "<script>window.pwned=1</script>",
+    "<img src=x onerror='window.pwned=1'>",
+    "<img src=http://evil.example/a.png>",
+    "![](http://evil.example/b.png)",
+    "[a]: http://evil.example/c.png\n\n![a]",
+    "<svg onload=window.pwned=1>",
+    "<iframe srcdoc='<script>parent.pwned=1</script>'></iframe>",
+    "<style>body{display:none;background:url(http://evil.example/d.png)}</style>",
+    "<link rel=stylesheet href=http://evil.example/e.css>",
+    "</div></div><form action=http://evil.example><input autofocus onfocus=window.pwned=1></form>",
+    "`\n\n<img src=x onerror=window.pwned=1>\n\n`",
+    "```\n<b>\n```\n<details open ontoggle=window.pwned=1>x</details>",
+    "\\(\\href{javascript:window.pwned=1}{x}\\) \\(<img src=x onerror=window.pwned=1>\\)",
+    '```mermaid\ngraph TD; A["<img src=x onerror=window.pwned=1>"]-->B\n```',
+    "[press](javascript:window.pwned=1) <a href='javascript:window.pwned=1'>press</a>",
+    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=x onerror=window.pwned=1&gt;'>",
+]
+REPLY = itertools.count(1)
+HOSTILE_TITLE = "<img src=x onerror='window.pwned=1'>`</code>"
+
+
+@contextmanager
+def running_app(*options: str):
+    """`python app.py` on a free port; yields its address when it says that it is ready."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = [sys.executable, "app.py", "--port", port, *options]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if found := re.match(r"http://127\.0\.0\.1:\d+/", line):
+                break
+        else:
+            pytest.fail("app.py did not start:\n" + "".join(said))
+        yield found[0]
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=20)[0]
+        assert process.returncode == 0, rest
+        assert "Traceback" not in "".join(said) + rest
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"]
+        )
+        playwright.expect.set_options(timeout=TIMEOUT_MS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def visit(browser, url: str):
+    """A visitor's page. Whatever was done on it, nothing was asked of another address and no script of others ran."""
+    hosts, dialogs = set(), []
+    context = browser.new_context()
+    context.on("request", lambda request: hosts.add(urlsplit(request.url).hostname))
+    page = context.new_page()
+    page.set_default_timeout(TIMEOUT_MS)
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.goto(url)
+    page.get_by_text("on this machine").wait_for()
+    yield page
+    if not page.is_closed():
+        assert page.evaluate("window.pwned") is None
+    assert hosts - {None} == {"127.0.0.1"}  # None: data: and blob:
+    assert dialogs == []
+    context.close()
+
+
+def ask(page, question: str) -> None:
+    box = page.get_by_role("textbox", name="Question")
+    box.fill(question)
+    box.press("Enter")
+    page.locator("#chat .user.message").filter(has_text=question).last.wait_for()
+
+
+def answered(page) -> None:
+    """Wait until the answer is complete."""
+    page.locator("#box .submit-button").wait_for()
+
+
+def answers(page):
+    return page.locator("#chat .bot.message")
+
+
+def panel(page, title: str):
+    return page.locator("#chat .thought-group").filter(has=page.locator("> .title", has_text=title)).last
+
+
+def unfold(page, title: str):
+    panel(page, title).locator("> .title").click()
+    return panel(page, title)
+
+
+def test_the_classic_question_with_the_embedded_model(browser):
+    try:
+        embedded_weights(download=False)
+    except ModelError as error:
+        pytest.skip(f"needs the embedded model: {error}")
+    with running_app("--temperature", "0") as url, visit(browser, url) as page:
+        from playwright.sync_api import expect
+
+        expect(page.locator("#header")).to_contain_text("SmolLM2-135M")
+        page.get_by_text("What's the largest mammal in North America?").click()
+        answered(page)
+        expect(answers(page).last).to_contain_text(re.compile("bison", re.I))
+        expect(unfold(page, "read_article").first).to_contain_text("Read: American bison")
+
+
+# A scripted server, and an archive whose every text is hostile
+
+
+def hostile_archive(path: Path) -> Path:
+    from libzim.writer import Creator, Hint, Item, StringProvider
+
+    class Page(Item):
+        def __init__(self, path: str, title: str, html: str):
+            super().__init__()
+            self.path, self.title, self.html = path, title, html
+
+        def get_path(self):
+            return self.path
+
+        def get_title(self):
+            return self.title
+
+        def get_mimetype(self):
+            return "text/html"
+
+        def get_contentprovider(self):
+            return StringProvider(self.html)
+
+        def get_hints(self):
+            return {Hint.FRONT_ARTICLE: True}
+
+    with Creator(path) as creator:
+        creator.set_mainpath("rat")
+        creator.add_metadata("Title", "Bad <img src=x onerror=window.pwned=1> `encyclopedia`")
+        creator.add_metadata("Language", "eng")
+        body = "".join(f"<p>{line}</p>".replace("<script", "&lt;script") for line in INJECTIONS)
+        creator.add_item(Page("rat", "Rat", "<h1>Rat</h1><p>A rat is a rodent &lt;b&gt;.</p>" + body))
+        creator.add_item(Page("bad", HOSTILE_TITLE, "<h1>Bad</h1><p>Text.</p>"))
+    return path
+
+
+def script(request: Request):
+    messages = request.json["messages"]
+    turn = max(index for index, message in enumerate(messages) if message["role"] == "user")
+    question, results = messages[turn]["content"], [each for each in messages[turn:] if each["role"] == "tool"]
+    match question:
+        case "Read for ever":
+            return sse(progress(512, 2210), HOLD)
+        case "Write for ever":
+            return sse(reasoning("Hm."), text("Once upon "), text("a time"), HOLD)
+        case "Fail":
+            return error_reply(401, "no key")
+        case "What do rats cost?":
+            if not results:
+                calls = tool_call("read_article", {"title": "Rat"}), tool_call("search", {"q": "x"}, id="c2", index=1)
+                return sse(
+                    progress(2210, 2210), reasoning("Read *Rat*."), *calls, finish("tool_calls"), usage(2210, 57)
+                )
+            return say("**Rats** cost $3000 and $3000. \\(E = mc^2\\)")
+        case "Attack":
+            if len(results) < 2:
+                attack = "\n\n".join(INJECTIONS)
+                name, title = ("read_article", HOSTILE_TITLE) if results else (INJECTIONS[1], attack)
+                return sse(reasoning(attack), text(attack), tool_call(name, {"title": title}), finish("tool_calls"))
+            return sse(*(text(injection + "\n\n") for injection in INJECTIONS), text("The end."), finish())
+    asked = [message["content"] for message in messages if message["role"] == "user"]
+    return say(f"You asked: {' | '.join(asked)}. Reply {next(REPLY)}.")
+
+
+@pytest.fixture(scope="module")
+def server():
+    with ScriptedServer(script) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def url(server, tmp_path_factory):
+    archive = hostile_archive(tmp_path_factory.mktemp("zim") / "hostile.zim")
+    with running_app("--zim", str(archive), "--endpoint", server.base_url) as url:
+        yield url
+
+
+@pytest.fixture
+def page(browser, url, server):
+    server.holding.clear()
+    server.closed.clear()
+    with visit(browser, url) as page:
+        yield page
+
+
+def test_how_an_answer_comes_about(page):
+    from playwright.sync_api import expect
+
+    expect(page.locator("#header")).to_contain_text("hostile.zim")
+    expect(page.locator("#header")).to_contain_text("scripted at")
+    expect(page.locator("#chat")).to_contain_text("`encyclopedia`")
+    ask(page, "What do rats cost?")
+    answered(page)
+    last = answers(page).last
+    expect(last).to_contain_text("Rats cost $3000 and $3000.")
+    expect(last.locator("strong", has_text="Rats")).to_be_visible()
+    expect(last.locator(".katex")).to_have_count(1)
+
+    # All are folded now that they are done; a result stands open inside its call.
+    expect(page.get_by_text("A rat is a rodent")).to_have_count(0)
+    expect(unfold(page, "Thought").locator("em", has_text="Rat")).to_be_visible()
+    call = unfold(page, "read_article | Rat")
+    expect(call).to_contain_text('"title": "Rat"')
+    expect(call).to_contain_text(re.compile(r"\(\d+(\.\d+)?m?s\)"))
+    expect(call).to_contain_text("Read: Rat")
+    expect(call).to_contain_text("A rat is a rodent <b>.")
+    expect(unfold(page, "search | x failed")).to_contain_text("Error")
+
+
+@pytest.mark.parametrize(("question", "seen"), [("Read for ever", "512 of 2210"), ("Write for ever", "Once upon")])
+def test_stop_closes_the_request(page, server, question, seen):
+    from playwright.sync_api import expect
+
+    ask(page, question)
+    assert server.holding.wait(60)
+    expect(answers(page).last).to_contain_text(seen)
+    assert not server.closed.is_set()
+    page.locator("#box .stop-button").click()
+    assert server.closed.wait(5)
+    answered(page)
+    expect(answers(page).last).to_contain_text("Stopped.")
+    if question == "Write for ever":
+        expect(answers(page).last).to_contain_text("Once upon a time")
+    ask(page, "And now?")
+    expect(page.get_by_text("You asked:")).to_contain_text("And now?")
+
+
+def test_closing_the_tab_closes_the_request(page, server):
+    ask(page, "Read for ever")
+    assert server.holding.wait(60)
+    page.close()
+    assert server.closed.wait(10)
+
+
+def test_hostile_text_does_nothing(page):
+    from playwright.sync_api import expect
+
+    ask(page, "Attack")
+    expect(answers(page).last).to_contain_text("The end.")
+    answered(page)
+    for title in page.locator("#chat .thought-group > .title").all():
+        title.click()
+    for injection in ("<script>window.pwned=1</script>", "![](http://evil.example/b.png)"):
+        expect(answers(page).last).to_contain_text(injection)
+    expect(page.locator("#chat .message").locator("img, iframe, form, style, link, script")).to_have_count(0)
+    expect(page.locator("#chat a[href*='javascript' i]")).to_have_count(0)
+    ask(page, INJECTIONS[1])
+    expect(page.locator("#chat .user.message").last).to_have_text(INJECTIONS[1])
+    answered(page)
+
+
+def test_going_back(page, server):
+    from playwright.sync_api import expect
+
+    asked = page.locator("#chat .user.message")
+    for question in ("One *?", "Two?"):
+        ask(page, question)
+        answered(page)
+    expect(answers(page).last).to_contain_text("You asked: One *? | Two?.")
+
+    before = answers(page).last.inner_text()
+    page.get_by_role("button", name="Retry").click()
+    expect(answers(page).last).not_to_have_text(before)
+    answered(page)
+    expect(asked).to_have_count(2)
+    questions = [message["content"] for message in server.requests[-1].json["messages"] if message["role"] == "user"]
+    assert questions == ["One *?", "Two?"]
+
+    page.get_by_role("button", name="Undo").click()
+    expect(asked).to_have_count(1)
+    expect(page.get_by_role("textbox", name="Question")).to_have_value("Two?")
+
+    page.get_by_role("button", name="Edit").first.click()
+    page.locator("#chat textarea").fill("Three?")
+    page.get_by_role("button", name="Submit").first.click()
+    expect(answers(page).last).to_contain_text("You asked: Three?.")
+    answered(page)
+
+    page.get_by_role("button", name="New chat").click()
+    expect(asked).to_have_count(0)
+    ask(page, "Four?")
+    expect(answers(page).last).to_contain_text("You asked: Four?.")
+
+
+def test_visitors_do_not_see_each_other(page, browser, url):
+    from playwright.sync_api import expect
+
+    ask(page, "Secret one?")
+    answered(page)
+    with visit(browser, url) as other:
+        expect(other.locator("#chat .user.message")).to_have_count(0)
+        ask(other, "Two?")
+        expect(answers(other).last).to_contain_text("You asked: Two?.")
+
+
+def test_a_server_that_fails_is_explained(page):
+    from playwright.sync_api import expect
+
+    ask(page, "Fail")
+    expect(answers(page).last).to_contain_text("Error.")
+    expect(answers(page).last).to_contain_text(re.compile("key", re.I))
+    answered(page)
+
+
+def test_an_archive_that_is_not_there_ends_the_program_with_a_sentence():
+    command = [sys.executable, "app.py", "--zim", "nowhere.zim"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "nowhere.zim" in ended.stderr
+    assert "Traceback" not in ended.stderr
