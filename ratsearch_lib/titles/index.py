@@ -8,15 +8,16 @@ search  → the nearest titles; redirects stand for the article they lead to
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from ..archive import Archive
 from ..errors import TitleIndexError
 from .decide import is_clear
 from .folder import About, building, is_whole, places, writable_place
-from .normalise import exact_term, normalise, words
+from .normalise import exact_term, normalise, readable, terms, words
 from .search import Scored, find
 from .store import ArchiveTitles, ArchiveTitlesWriter, StoredTitles, StoredTitlesWriter
 from .words import WordIndex, WordIndexWriter
@@ -87,12 +88,7 @@ class TitleIndex:
             place, about = Path(path), About("", 0)
         with building(place, about) as folder:
             if folder is not None:
-                try:
-                    _write(source, folder, progress)
-                except ValueError as error:  # tantivy's own errors
-                    raise TitleIndexError(
-                        f"The title index cannot be written to {place} ({error}). Free some space and build it again."
-                    ) from error
+                _write(source, folder, progress)
         return cls._open(place, source if isinstance(source, Archive) else None)
 
     @classmethod
@@ -130,7 +126,8 @@ class TitleIndex:
         Any text will do: word order, missing and extra words, typos, accents, plurals and acronyms are forgiven.
         Nothing in it is an operator. The same query gives the same list always.
         """
-        return self._collapse(find(query, self._words, self._titles), limit)
+        found = find(query, self._words, self._titles)
+        return [match for match, _ in islice(self._articles(found), limit)]
 
     def exact(self, query: str) -> TitleMatch | None:
         """The article of the title that is the same as the query after `normalise`, or None.
@@ -145,36 +142,43 @@ class TitleIndex:
             positions = self._words.all_of([{word: 1.0} for word in dict.fromkeys(found)], EXACT_CANDIDATES)
         else:
             return None
-        text = " ".join(query.replace("_", " ").split())
+        text = readable(query)
         same = []
         for position in positions:
             title = self._titles.title(position)
             if normalise(title) == key:
                 unlike = (title != text, title != text[:1].upper() + text[1:], title.lower() != text.lower())
                 order = (*unlike, self._titles.is_redirect(position), position)
-                same.append((order, Scored(1.0, position, title, 1.0, True)))
+                same.append((order, Scored(1.0, position, title)))
         same.sort(key=lambda each: each[0])
-        matches = self._collapse([scored for _, scored in same], 1)
-        return matches[0] if matches else None
+        return next((match for match, _ in self._articles(scored for _, scored in same)), None)
 
     def decide(self, query: str) -> TitleMatch | None:
-        """The article that the query clearly means, or None when it is better to show the nearest titles."""
-        exact = self.exact(query)
-        if exact:
-            return exact
-        matches = self.search(query, 5)
-        return matches[0] if is_clear(query, matches) else None
+        """The article that the query clearly means, or None when it is better to show the nearest titles.
 
-    def _collapse(self, scored: list[Scored], limit: int) -> list[TitleMatch]:
+        That is a title which is exactly the query; or the same but for case, accents, punctuation and plurals, if only
+        one article has such a title; or one that is spelt nearly the same while no other comes near.
+        """
+        exact = self.exact(query)
+        if exact and exact.matched == readable(query):
+            return exact
+        found = find(query, self._words, self._titles)
+        best = list(islice(self._articles(found), 2))
+        if sum(scored.same_words for _, scored in best) > 1:
+            return None
+        if exact or not best:
+            return exact
+        match, scored = best[0]
+        return match if is_clear(query, scored, best[1][1] if len(best) > 1 else None) else None
+
+    def _articles(self, found: Iterable[Scored]) -> Iterator[tuple[TitleMatch, Scored]]:
         """The articles that the titles lead to, each once, by its best title."""
-        matches: dict[str, TitleMatch] = {}  # by title: an archive may have the same one at two paths
-        for each in scored:
-            if len(matches) >= limit:
-                break
-            target = self._titles.target(each.position)
-            if target is not None and target[0] not in matches:
-                matches[target[0]] = TitleMatch(*target, each.score, each.title)
-        return list(matches.values())
+        seen: set[str] = set()  # by title: an archive may have the same one at two paths
+        for scored in found:
+            target = self._titles.target(scored.position)
+            if target is not None and target[0] not in seen:
+                seen.add(target[0])
+                yield TitleMatch(*target, scored.score, scored.title), scored
 
     def close(self) -> None:
         """Lets go of the files; the index cannot be used after that."""
@@ -190,27 +194,42 @@ class TitleIndex:
 
 def _write(source: Archive | Iterable[tuple[str, str | None]], folder: Path, progress: Progress | None) -> None:
     writer = WordIndexWriter(folder)
-
-    def add(title: str) -> None:
-        extra = exact_term(title)
-        writer.add([*words(title), extra] if extra else words(title))
-
-    if isinstance(source, Archive):
-        titles, total = ArchiveTitlesWriter(folder), source.entry_count
-        for entry in source.entries():
-            add(entry.title)
-            titles.add(entry.id, entry.redirect_path is not None)
-            if progress and entry.id % PROGRESS_EVERY == 0:
-                progress(entry.id, total)
-    else:
-        titles, total = StoredTitlesWriter(folder), len(source) if hasattr(source, "__len__") else None
-        for done, (title, target) in enumerate(source):
-            add(title)
-            titles.add(title, target)
-            if progress and done % PROGRESS_EVERY == 0:
-                progress(done, total)
-    titles.close()
-    writer.close()
+    try:
+        if isinstance(source, Archive):
+            total = source.entry_count
+            _write_archive(source, folder, writer, progress)
+        else:
+            total = len(source) if isinstance(source, Sized) else None
+            _write_pairs(source, total, folder, writer, progress)
+        writer.close()
+    except BaseException:
+        writer.abandon()
+        raise
     if progress:
-        done = total if total is not None else writer.count
-        progress(done, done)
+        progress(total or writer.count, total or writer.count)
+
+
+def _write_archive(archive: Archive, folder: Path, writer: WordIndexWriter, progress: Progress | None) -> None:
+    titles, total = ArchiveTitlesWriter(folder), archive.entry_count
+    for entry in archive.entries():
+        writer.add(terms(entry.title))
+        titles.add(entry.id, entry.redirect_path is not None)
+        if progress and entry.id % PROGRESS_EVERY == 0:
+            progress(entry.id, total)
+    titles.close()
+
+
+def _write_pairs(
+    pairs: Iterable[tuple[str, str | None]],
+    total: int | None,
+    folder: Path,
+    writer: WordIndexWriter,
+    progress: Progress | None,
+) -> None:
+    titles = StoredTitlesWriter(folder)
+    for done, (title, target) in enumerate(pairs):
+        writer.add(terms(title))
+        titles.add(title, target)
+        if progress and done % PROGRESS_EVERY == 0:
+            progress(done, total)
+    titles.close()

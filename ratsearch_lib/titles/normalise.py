@@ -59,6 +59,15 @@ def normalise(title: str) -> str:
     return " ".join(found + marks) if marks else " ".join(found)
 
 
+def readable(title: str) -> str:
+    """The title as people write it: spaces for underscores, without tags.
+
+    >>> readable("<i>Here_We_Go_Again</i>")
+    'Here We Go Again'
+    """
+    return " ".join((_TAG.sub("", title) if "<" in title else title).replace("_", " ").split())
+
+
 def words(title: str) -> list[str]:
     """The words by which a title is found, in order.
 
@@ -76,6 +85,39 @@ def words(title: str) -> list[str]:
         else:
             found.append(word)
     return found
+
+
+def terms(title: str) -> list[str]:
+    """All by which a title is indexed: its words, and for some an exact term."""
+    extra = exact_term(title)
+    return [*words(title), extra] if extra else words(title)
+
+
+def symbols(title: str) -> str:
+    """A title without letters or digits, as it is looked up: "!!!", "∞"."""
+    printable = title.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
+    return unicodedata.normalize("NFKC", "".join(printable.replace("_", " ").split())).casefold()[:MAX_WORD_CHARS]
+
+
+def exact_term(title: str) -> str | None:
+    """One more index term for titles that their words do not tell apart: those of symbols, and C++ beside C.
+
+    >>> exact_term("!!!"), exact_term("C++"), exact_term("Oxygen")
+    ('=!!!', '=c_++', None)
+    """
+    if words(title) and not _NAME_SYMBOLS.search(title):
+        return None
+    key = normalise(title)
+    return "=" + key.replace(" ", "_") if key else None
+
+
+def terms(title: str) -> list[str]:
+    """All by which a title is indexed: its words, and for some an exact term."""
+    found = words(title)
+    if found and not _NAME_SYMBOLS.search(title):  # nearly always
+        return found
+    extra = exact_term(title)
+    return [*found, extra] if extra else found
 
 
 def symbols(title: str) -> str:
@@ -105,12 +147,8 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", folded)
 
 
-def without_tags(title: str) -> str:
-    return _TAG.sub("", title) if "<" in title else title
-
-
 def _split(title: str) -> list[str]:
-    text = _APOSTROPHES.sub("", without_tags(title))
+    text = _APOSTROPHES.sub("", _TAG.sub("", title) if "<" in title else title)
     if "." in text:
         text = _ACRONYM.sub(lambda match: match.group().replace(".", "") + " ", text)
     if "&" in text:

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .normalise import exact_term, normalise, words
+from .normalise import exact_term, normalise, readable, words
 from .variants import NOISE, Variant, variants
 
 if TYPE_CHECKING:
@@ -55,13 +55,18 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A title in the index: its score, the share of the query that it covers, whether it has the same words."""
+    """A title in the index, and how well it fits a query.
+
+    covered, title_covered  the shares of the query's words and of the title's that are found in the other
+    same_words              all of them are, in the same order, but for plurals
+    """
 
     score: float
     position: int
     title: str
-    covered: float
-    same_words: bool
+    covered: float = 1.0
+    title_covered: float = 1.0
+    same_words: bool = True
 
 
 def find(text: str, index: WordIndex, titles: ArchiveTitles | StoredTitles) -> list[Scored]:
@@ -78,7 +83,7 @@ def find(text: str, index: WordIndex, titles: ArchiveTitles | StoredTitles) -> l
 
 
 def prepare(text: str, index: WordIndex, *, wide: bool = False) -> Query:
-    text = " ".join(text[:MAX_QUERY_CHARS].replace("_", " ").split())
+    text = readable(text[:MAX_QUERY_CHARS])
     query = Query(text, words(text)[:MAX_QUERY_WORDS])
     count = len(query.words)
     query.groups = [{} for _ in range(count)]
@@ -180,7 +185,8 @@ def rank(query: Query, positions: list[int], index: WordIndex, titles: ArchiveTi
             title_total += weight
             title_covered += weight * share
         joined = " ".join(title_words)
-        score = QUERY_COVERED * covered + TITLE_COVERED * title_covered / (title_total or 1.0)
+        title_covered /= title_total or 1.0
+        score = QUERY_COVERED * covered + TITLE_COVERED * title_covered
         score += IN_ORDER * fuzz.ratio(typed, joined) / 100
         score += ANY_ORDER * fuzz.ratio(typed_sorted, " ".join(sorted(title_words))) / 100
         if joined == typed and normalise(title) == key:
@@ -192,7 +198,9 @@ def rank(query: Query, positions: list[int], index: WordIndex, titles: ArchiveTi
         score += CASE * fuzz.ratio(best_typed, title) / 100
         if titles.is_redirect(position):
             score -= REDIRECT_PENALTY
-        scored.append(Scored(min(1.0, max(0.0, score * SCALE)), position, title, covered, joined == typed))
+        scored.append(
+            Scored(min(1.0, max(0.0, score * SCALE)), position, title, covered, title_covered, joined == typed)
+        )
     scored.sort(key=lambda each: (-each.score, each.position))
     return scored
 

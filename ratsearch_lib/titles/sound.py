@@ -6,7 +6,7 @@ import re
 
 # Applied in order; capitals stand for what later rules must not touch.
 _RULES = """
-    ph→f tsch→C tch→C sch→C sh→C cz→C ch→C gh→g rh→r th→t tz→s ts→s ce→se ci→si cy→si ck→k x→ks
+    ph→f tsch→C tch→C sch→C sh→C cz→C ch→C gh→g rh→r th→t tz→s ts→s cae→se ce→se ci→si cy→si ck→k x→ks
     ah→a eh→e oh→o uh→u
 """
 _CLUSTERS = [rule.split("→") for rule in _RULES.split()]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError
 from .files import Numbers, append, close_map, close_synced, map_file, write_synced
-from .normalise import without_tags
+from .normalise import readable
 
 if TYPE_CHECKING:
     from ..archive import Archive
@@ -22,10 +22,6 @@ log = logging.getLogger(__name__)
 ENTRIES = "entries.bin"  # of an archive: uint32, entry number × 2, + 1 for a redirect
 TITLES, OFFSETS, TARGETS = "titles.bin", "offsets.bin", "targets.bin"  # of pairs: UTF-8; uint64 ends; uint32 positions
 MAX_CHAIN = 8  # redirects to redirects
-
-
-def _readable(title: str) -> str:
-    return without_tags(title).replace("_", " ")
 
 
 class ArchiveTitles:
@@ -41,7 +37,7 @@ class ArchiveTitles:
     def title(self, position: int) -> str:
         """ "" where the archive is damaged."""
         try:
-            return _readable(self._archive.title_by_id(self._entries[position] >> 1))
+            return readable(self._archive.title_by_id(self._entries[position] >> 1))
         except ArchiveError as error:
             log.info("%s", error)
             return ""
@@ -56,7 +52,7 @@ class ArchiveTitles:
         except ArchiveError as error:
             log.info("%s", error)
             return None
-        return _readable(entry.title), entry.path
+        return readable(entry.title), entry.path
 
     def close(self) -> None:
         self._entries.close()

@@ -19,7 +19,11 @@ _NOISE = """
     who whom whose what which where when why how many much that this there it its their his her he she they
 """
 NOISE = frozenset(_NOISE.split())
-_NUMERALS = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx"
+_TENS = ["", "x", "xx", "xxx", "xl", "l", "lx"]
+_ONES = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
+# to 69, which covers kings, popes and Super Bowls; "l" alone is a letter
+ROMAN = {tens + ones: str(10 * i + j) for i, tens in enumerate(_TENS) for j, ones in enumerate(_ONES)}
+del ROMAN[""], ROMAN["l"]
 _CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _ENDINGS = "st nd rd th th th th th th th th th"
@@ -46,10 +50,10 @@ def _same_words() -> dict[str, list[tuple[str, float]]]:
         same.setdefault(one, []).append((other, likeness))
         same.setdefault(other, []).append((one, likeness))
 
-    for number, roman in enumerate(_NUMERALS.split(), 1):
-        add(str(number), roman, 0.95)
+    for roman, number in ROMAN.items():
+        add(number, roman, 0.95)
     for number, (cardinal, ordinal, ending, roman) in enumerate(
-        zip(_CARDINALS.split(), _ORDINALS.split(), _ENDINGS.split(), _NUMERALS.split(), strict=False), 1
+        zip(_CARDINALS.split(), _ORDINALS.split(), _ENDINGS.split(), ROMAN, strict=False), 1
     ):
         add(str(number), cardinal, 0.9)
         add(f"{number}{ending}", ordinal, 0.95)
@@ -184,7 +188,7 @@ def splits(word: str, titles: int, index: WordIndex) -> list[tuple[str, str]]:
     for cut in range(2, len(word) - 1):
         left, right = words_of(word[:cut])[0], words_of(word[cut:])[0]
         both = min(index.titles_with(left), index.titles_with(right))
-        if both >= max(2, titles * 3):
+        if both >= max(1, titles * 3):
             found.append((both * min(len(left), len(right)) ** 2, left, right))
     found.sort(key=lambda each: (-each[0], each[1]))
     return [(left, right) for _, left, right in found[:2]]

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,15 @@ def trigrams(word: str) -> set[str]:
     return {marked[i : i + 3] for i in range(len(marked) - 2)}
 
 
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    """tantivy tells of a full disk by ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        raise OSError(str(error)) from error
+
+
 class WordIndexWriter:
     """Writes both indexes. `add` takes a title's index terms, in the order of positions."""
 
@@ -60,14 +70,20 @@ class WordIndexWriter:
         document = self._document()
         document.add_text("word", " ".join(terms))
         document.add_unsigned("position", self.count)
-        self._writer.add_document(document)
+        with _as_os_errors():
+            self._writer.add_document(document)
         self.count += 1
         self._first_letters.update([term[0] for term in terms])
 
     def close(self) -> None:
-        self._writer.commit()
-        self._writer.wait_merging_threads()
-        self._write_vocabulary()
+        with _as_os_errors():
+            self._writer.commit()
+            self._writer.wait_merging_threads()
+            self._write_vocabulary()
+
+    def abandon(self) -> None:
+        """Lets go of the files, which are of no more use."""
+        self._writer = None
 
     def _write_vocabulary(self) -> None:
         import tantivy
