@@ -89,30 +89,6 @@ def words(title: str) -> list[str]:
 
 def terms(title: str) -> list[str]:
     """All by which a title is indexed: its words, and for some an exact term."""
-    extra = exact_term(title)
-    return [*words(title), extra] if extra else words(title)
-
-
-def symbols(title: str) -> str:
-    """A title without letters or digits, as it is looked up: "!!!", "∞"."""
-    printable = title.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
-    return unicodedata.normalize("NFKC", "".join(printable.replace("_", " ").split())).casefold()[:MAX_WORD_CHARS]
-
-
-def exact_term(title: str) -> str | None:
-    """One more index term for titles that their words do not tell apart: those of symbols, and C++ beside C.
-
-    >>> exact_term("!!!"), exact_term("C++"), exact_term("Oxygen")
-    ('=!!!', '=c_++', None)
-    """
-    if words(title) and not _NAME_SYMBOLS.search(title):
-        return None
-    key = normalise(title)
-    return "=" + key.replace(" ", "_") if key else None
-
-
-def terms(title: str) -> list[str]:
-    """All by which a title is indexed: its words, and for some an exact term."""
     found = words(title)
     if found and not _NAME_SYMBOLS.search(title):  # nearly always
         return found
@@ -120,22 +96,23 @@ def terms(title: str) -> list[str]:
     return [*found, extra] if extra else found
 
 
-def symbols(title: str) -> str:
-    """A title without letters or digits, as it is looked up: "!!!", "∞"."""
-    printable = title.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
-    return unicodedata.normalize("NFKC", "".join(printable.replace("_", " ").split())).casefold()[:MAX_WORD_CHARS]
-
-
 def exact_term(title: str) -> str | None:
     """One more index term for titles that their words do not tell apart: those of symbols, and C++ beside C.
 
     >>> exact_term("!!!"), exact_term("C++"), exact_term("Oxygen")
     ('=!!!', '=c_++', None)
     """
-    key = normalise(title)
-    if not key or (key[-1].isalnum() and _split(title)):
+    if _split(title) and not _NAME_SYMBOLS.search(title):
         return None
-    return "=" + key.replace(" ", "_")
+    key = normalise(title)
+    return "=" + key.replace(" ", "_") if key else None
+
+
+def symbols(title: str) -> str:
+    """A title without letters or digits, as it is looked up: "!!!", "∞"."""
+    printable = title.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
+    folded = unicodedata.normalize("NFKC", printable.replace("_", " ")).casefold()
+    return "".join(folded.split())[:MAX_WORD_CHARS]
 
 
 def fold(text: str) -> str:
