@@ -231,7 +231,8 @@ async def test_cancelling_half_of_many_leaves_no_connection_and_no_task():
         await asyncio.wait(tasks[::2])
         server.release()
         assert await asyncio.gather(*tasks[1::2]) == ["AB"] * 10
-        assert asyncio.all_tasks() == before
+        while asyncio.all_tasks() != before:  # what openai leaves to the loop ends in its next turns
+            await asyncio.sleep(0)
 
 
 # Replies that a real llama.cpp server gave

@@ -3,9 +3,12 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ratsearch_lib.chat import ChatClient
 from ratsearch_lib.chat.bridge import iterate
+from ratsearch_lib.chat.failures import failure
 from ratsearch_lib.errors import (
     AuthenticationFailed,
     BadReply,
@@ -70,6 +73,7 @@ def failure_of(reply, **client_options):
         (sse(b"data: \xff\xfe\n\n"), BadReply, "not JSON"),
         (json_reply({"error": "model is on fire"}), ChatError, "model is on fire"),
         (reset(), BadReply, "broke off"),
+        (sse({"object": "error", "message": "engine died", "code": 500}), ChatError, "engine died"),
     ],
 )
 def test_failures_are_one_clear_sentence(reply, kind, words):
@@ -113,7 +117,7 @@ def test_what_came_before_a_failure_is_kept():
 def test_nothing_listens():
     with ScriptedServer() as server:
         base_url = server.base_url
-    with pytest.raises(ServerUnreachable, match="--endpoint") as caught:
+    with pytest.raises(ServerUnreachable, match=r"--endpoint.*[Rr]efused") as caught:
         ask(None, ChatClient(base_url, "named"))
     assert base_url in str(caught.value)
     with pytest.raises(ServerUnreachable):
@@ -138,6 +142,26 @@ def test_the_key_is_in_no_error_and_no_repr():
         assert error.__cause__ is None
         assert error.__suppress_context__
     assert KEY not in repr(ChatClient("localhost", api_key=KEY))
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.just(f"your key {KEY} is bad"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["error", "message", "code", "type", "detail", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(json_values, st.none() | st.integers(300, 599))
+def test_whatever_a_server_says_makes_an_error_without_the_key(body, status):
+    error = failure("http://host/v1", status, body, key=KEY)
+    assert isinstance(error, ChatError)
+    assert "http://host/v1" in str(error)
+    assert KEY not in str(error)
+    assert str(error).isprintable()  # an error text may end up in a terminal
+    assert len(str(error)) < 700
 
 
 def test_the_key_does_not_follow_a_redirect():

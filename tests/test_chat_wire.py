@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ratsearch_lib.chat import Delta, ToolCallDelta
-from ratsearch_lib.chat.wire import read_chunk
+from ratsearch_lib.chat.wire import encodable, read_chunk
 
 FIELDS = """
     choices delta message content reasoning_content tool_calls function name arguments id index finish_reason
     usage prompt_tokens completion_tokens prompt_progress processed total timings predicted_n
-""".split()  # noqa: SIM905
+""".split()
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
 chunks = st.recursive(
     leaves,
@@ -30,6 +30,21 @@ def test_no_chunk_raises_and_every_field_has_its_type(chunk):
     for call in delta.tool_calls:
         assert all(isinstance(value, str) for value in (call.id, call.name, call.arguments))
         assert call.index >= 0
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=5))
+def test_text_that_utf8_cannot_hold_is_mended_both_ways(text):
+    received = read_chunk({"choices": [{"delta": {"content": text}}]}).text
+    sent = encodable({"messages": [{"content": text}]})["messages"][0]["content"]
+    assert received == sent
+    assert sent.encode().decode() == sent
+    if not any("\ud800" <= character <= "\udfff" for character in text):
+        assert sent == text
+
+
+def test_two_halves_of_a_character_become_one():
+    assert encodable({"content": "\ud83d\udc00 rat"}) == {"content": "🐀 rat"}
+    assert encodable({"content": "caf\udce9"}) == {"content": "caf\ufffd"}
 
 
 @pytest.mark.parametrize(

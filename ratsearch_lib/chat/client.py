@@ -13,7 +13,7 @@ from .bridge import run
 from .delta import Delta
 from .endpoint import Endpoint
 from .info import count_slots, find_window, is_llamacpp, knows_tools, list_models
-from .wire import read_chunk
+from .wire import encodable, read_chunk
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ class ChatClient:
                     body["max_completion_tokens"] = body[name]
                 body.pop(name, None)
             try:
-                async with aclosing(self._endpoint.chunks(body)) as chunks:
+                async with aclosing(self._endpoint.chunks(encodable(body))) as chunks:
                     async for chunk in chunks:
                         yield chunk
                 return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import os
 import sys
 import weakref
 from collections.abc import AsyncGenerator, Mapping
@@ -70,6 +71,8 @@ class Endpoint:
                     async for event in events:
                         if not isinstance(event, dict):
                             raise ValueError("an event that is no JSON object")
+                        if event.get("object") == "error":  # older vLLM; openai knows the other way to say it
+                            raise self._reported(event, body)
                         yield event
         except (openai.APIError, ValueError, RecursionError) as error:
             raise self._failure(error, body) from None
@@ -160,8 +163,11 @@ class Endpoint:
         if not isinstance(value, dict):
             raise ValueError("an answer that is no JSON object")
         if value.get("error"):
-            raise failures.failure(self.base_url, None, value["error"], key=self._api_key, model=body.get("model"))
+            raise self._reported(value["error"], body)
         return value
+
+    def _reported(self, error: Any, body: Mapping[str, Any], status: int | None = None) -> ChatError:
+        return failures.failure(self.base_url, status, error, key=self._api_key, model=body.get("model"))
 
     def _failure(self, error: Exception, body: Mapping[str, Any]) -> ChatError:
         import httpx2
@@ -169,8 +175,7 @@ class Endpoint:
 
         where, cause = self.base_url, error.__cause__
         if isinstance(error, openai.APIStatusError):
-            said = error.body or error.response.text
-            return failures.failure(where, error.status_code, said, key=self._api_key, model=body.get("model"))
+            return self._reported(error.body or error.response.text, body, error.status_code)
         if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             return failures.unreachable(where, _reason(cause))
         if isinstance(error, openai.APITimeoutError):
@@ -178,9 +183,16 @@ class Endpoint:
         if isinstance(error, openai.APIConnectionError):
             return failures.broken_off(where, _reason(cause))
         if isinstance(error, openai.APIError):  # an error event within the stream
-            return failures.failure(where, None, error.body, key=self._api_key, model=body.get("model"))
+            return self._reported(error.body, body)
         return failures.not_a_chat_server(where, "it sent something that is not JSON")
 
 
 def _reason(error: BaseException | None) -> str:
-    return str(error) or type(error).__name__
+    """What the operating system said, underneath what each layer above made of it."""
+    reason = str(error) or type(error).__name__
+    while error is not None:
+        if isinstance(error, OSError) and error.strerror:
+            # asyncio puts a sentence of its own into refused connections
+            reason = os.strerror(error.errno) if isinstance(error, ConnectionError) else error.strerror
+        error = error.__cause__ or error.__context__
+    return reason

@@ -26,6 +26,7 @@ _OVERFLOW = re.compile(
 )
 _NO_MODEL = re.compile(r"model.{0,200}(not[ _]found|does not exist|not exist|unknown)|model_not_found", re.I | re.S)
 _MAX_CHARS = 300
+_SEARCHED_CHARS = 10_000
 
 
 def failure(
@@ -38,7 +39,7 @@ def failure(
     said = server_words(body, key)
     if status is None and isinstance(body, dict) and isinstance(body.get("code"), int):
         status = body["code"]
-    kind, message = _explain(where, status, f"{said} {json.dumps(body, default=str)}", key, model)
+    kind, message = _explain(where, status, f"{said} {json.dumps(body, default=str)}"[:_SEARCHED_CHARS], key, model)
     return kind(f"{message} It says: {said}" if said else message, status=status)
 
 
@@ -82,7 +83,7 @@ def server_words(body: Any, key: str | None = None) -> str:
         text = json.dumps(text, default=str) if text else ""
     if re.match(r"\s*<(!doctype|html|\?xml)", text, re.I):
         return ""  # a page for people: nothing to quote
-    text = " ".join(text.split())
+    text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     if key:
         text = text.replace(key, "[key]")
     return text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + "…"

@@ -9,6 +9,7 @@ so also when its parent is killed.
 from __future__ import annotations
 
 import collections
+import contextlib
 import importlib.util
 import json
 import os
@@ -89,7 +90,8 @@ class LocalServer:
 
     def close(self) -> None:
         """End the server, whatever it is doing. Any number of times."""
-        self._process.stdin.close()
+        with contextlib.suppress(OSError):  # it has ended already
+            self._process.stdin.close()
         try:
             self._process.wait(_CLOSE_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -120,11 +122,9 @@ class LocalServer:
         ]
         for reader in self._readers:
             reader.start()
-        try:
+        with contextlib.suppress(OSError):  # it has ended already: its log says why
             process.stdin.write(json.dumps(settings) + "\n")
             process.stdin.flush()
-        except OSError:
-            pass  # it has ended already: its log says why
         return process
 
     def _wait_until_ready(self, path: Path, timeout_s: float) -> str:

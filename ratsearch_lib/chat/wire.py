@@ -1,4 +1,4 @@
-"""Chunks of a streamed reply, as servers send them, → `Delta`. Nothing a server sends here may raise."""
+"""JSON to and from chat servers. Whatever a server sends becomes a `Delta`; nothing in it may raise."""
 
 from __future__ import annotations
 
@@ -30,6 +30,21 @@ def read_chunk(chunk: dict[str, Any]) -> Delta:
     )
 
 
+def encodable(body: dict[str, Any]) -> dict[str, Any]:
+    """`body` without halves of surrogate pairs, which UTF-8 cannot hold: terminals make them of bytes they cannot read.
+
+    >>> encodable({"content": "caf\\udce9"})
+    {'content': 'caf\ufffd'}
+    """
+    text = json.dumps(body, ensure_ascii=False)
+    clean = _whole_characters(text)
+    return body if clean == text else json.loads(clean)
+
+
+def _whole_characters(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _tool_calls(value: Any) -> tuple[ToolCallDelta, ...]:
     if not isinstance(value, list):
         return ()
@@ -53,7 +68,7 @@ def _tool_call(call: dict[str, Any], position: int) -> ToolCallDelta:
 def _text(value: Any) -> str:
     """A string, or the strings of a list of content parts."""
     if isinstance(value, str):
-        return value
+        return _whole_characters(value)
     if isinstance(value, list):
         return "".join(_text(_mapping(part).get("text")) for part in value)
     return ""
