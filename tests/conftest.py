@@ -1,10 +1,17 @@
 """Fixtures that several test modules share. Real parts only: nothing here stands in for code under test."""
 
+import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from ratsearch_lib.cache import cache_folder
+
+# A busy machine is no fault of the code; CI draws the same examples each time.
+slow = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=slow, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("tests")
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"

@@ -142,9 +142,9 @@ def test_reasoning_is_shown_and_not_sent_back():
     ("name", "arguments", "teaches"),
     [
         ("get_weather", {"city": "Oslo"}, 'There is no tool "get_weather". There is: read_article, double.'),
-        ("read_article", '{"title": "Rat', 'Call read_article with {"title": …}'),
-        ("read_article", "[1]", "not a JSON object"),
-        ("read_article", {"titel": "Rat"}, 'Call read_article with {"title": …}'),
+        ("read_article", "", 'Call read_article with {"title": …}'),
+        ("read_article", {"a": "Rat", "b": "Bison"}, "cannot be understood"),
+        ("double", {"amount": True}, "cannot be understood"),
         ("read_article", {"title": "Rat", "context": 1}, ""),
         ("read_article", {"title": "Damaged"}, "rats.zim is damaged."),
     ],
@@ -159,18 +159,91 @@ def test_a_wrong_call_gets_a_result_that_teaches(name, arguments, teaches):
     assert events[-1].answer == "Sorry."
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("read_article", '{"title": "Rat'),
+        ("read_article", {"titel": "Rat"}),
+        ("read_article", json.dumps(json.dumps({"title": "Rat"}))),
+        ("read_article", "Rat"),
+        ("search_wikipedia", {"query": "Rat"}),
+    ],
+)
+def test_a_broken_call_is_mended(name, arguments):
+    events, requests = run([call(name, arguments), say("A rodent.")])
+    assert of_type(events, ToolCall) == [ToolCall("call_1", "read_article", {"title": "Rat"})]
+    sent = requests[1].json["messages"][2]["tool_calls"][0]["function"]
+    assert (sent["name"], json.loads(sent["arguments"])) == ("read_article", {"title": "Rat"})
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"name": "read_article", "arguments": {"title": "Rat"}}',
+        'Sure. ```json\n{"name": "read_article", "arguments": {"title": "Rat"}}\n```',
+        '<tool_call>\n{"name": "read_article", "arguments": {"title": "Rat"}}\n</tool_call> A rat is a fish.',
+        'read_article title "Rat"',
+        "Let me look: read_article(title='Rat')",
+    ],
+)
+def test_a_call_written_as_text_is_run_and_not_shown(written):
+    events, _ = run([sse(*map(text, written), finish()), say("A rodent.")])
+    assert [event.title for event in of_type(events, ToolResult)] == ["Rat"]
+    shown = "".join(event.text for event in of_type(events, TextDelta))
+    assert "read_article" not in shown
+    assert "fish" not in shown
+    assert shown.endswith("A rodent.")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ['In JSON: {"order": "Rodentia"}', "```python\nprint('rat')\n```", "<b>x</b> \\frac{1}{2} [1] `x`", "read"],
+)
+def test_an_answer_that_looks_a_little_like_a_call_is_shown_whole(answer):
+    events, _ = run([sse(*map(text, answer), finish())])
+    assert "".join(event.text for event in of_type(events, TextDelta)) == answer
+    assert events[-1].answer == answer
+
+
+def reads(*titles):
+    return [call("read_article", {"title": title}) for title in titles]
+
+
 def test_the_step_limit_ends_with_an_answer_without_tools():
-    replies = [call("read_article", {"title": "Rat"})] * 3 + [say("Enough.")]
-    events, requests = run(replies, max_steps=3)
+    events, requests = run([*reads("Rat", "Bison", "Mouse"), say("Enough.")], max_steps=3)
     assert ["tools" in request.json for request in requests] == [True, True, True, False]
     assert (events[-1].answer, events[-1].stop_reason) == ("Enough.", "max_steps")
 
 
 def test_calls_after_the_step_limit_are_not_run():
-    events, requests = run([call("read_article", {"title": "Rat"})] * 2, max_steps=1)
+    events, requests = run([*reads("Rat", "Bison"), say("Enough.")], max_steps=1)
     assert len(of_type(events, ToolCall)) == 1
-    assert len(requests) == 2
+    assert len(requests) == 3
     assert "tool_calls" not in events[-1].messages[-1]
+    assert events[-1].answer == "Enough."
+
+
+def test_the_same_call_again_is_answered_in_a_line_and_the_tools_are_gone():
+    events, requests = run([*reads("Rat", "Rat"), say("A rodent.")])
+    first, second = of_type(events, ToolResult)
+    assert first.text == ARTICLES["Rat"]
+    assert "before" in second.text
+    assert ["tools" in request.json for request in requests] == [True, True, False]
+    assert (events[-1].answer, events[-1].stop_reason) == ("A rodent.", "repeated")
+
+
+def test_an_empty_reply_is_asked_for_again_once():
+    events, requests = run([sse(finish()), say("A rodent.")])
+    assert (events[-1].answer, events[-1].stop_reason, len(requests)) == ("A rodent.", "answered", 2)
+    events, requests = run([sse(finish())] * 2)
+    assert (events[-1].answer, events[-1].stop_reason, len(requests)) == ("", "empty", 2)
+
+
+def test_reasoning_alone_is_no_answer():
+    events, requests = run([sse(reasoning("Hm."), finish()), say("A rodent.")])
+    assert events[-1].answer == "A rodent."
+    assert requests[1].json["messages"][-1] == {"role": "user", "content": "Now give your answer."}
+    assert [message["role"] for message in events[-1].messages] == ["user", "assistant"]
 
 
 def test_prefill_and_tokens_are_told():
@@ -183,11 +256,6 @@ def test_prefill_and_tokens_are_told():
 def test_the_stop_reason(reason, stop_reason):
     events, _ = run([sse(text("A rat is"), finish(reason))])
     assert events[-1].stop_reason == stop_reason
-
-
-def test_an_empty_reply_is_said_to_be_empty():
-    events, _ = run([sse(finish())])
-    assert (events[-1].answer, events[-1].stop_reason) == ("", "empty")
 
 
 def test_a_stream_that_is_reset_raises_after_what_came():
@@ -276,7 +344,7 @@ def test_schema_comes_from_the_function():
 
 
 def test_calls_get_ids_of_their_own():
-    calls = [Call(""), Call("call_1"), Call("call_1"), Call("")]
+    calls = [Call(id, "x", {}) for id in ("", "call_1", "call_1", "")]
     name_calls(calls)
     assert len({each.id for each in calls}) == 4
 

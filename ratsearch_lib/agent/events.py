@@ -85,8 +85,9 @@ class RunFinished:
     """The end of a run.
 
     `messages` is the conversation with this turn added, to be passed to the next `run`.
-    `stop_reason`: "answered", "max_steps" (a last answer was asked for without tools), "length" (the
-    model's token limit cut it off), "not_found" (guided mode found no article), or "empty".
+    `stop_reason`: "answered"; "max_steps" or "repeated" (after too many calls, or the same call again, a last answer
+    was asked for without tools); "length" (the model's token limit cut it off); "not_found" (guided mode found no
+    article); "empty" (also when asked again).
     """
 
     answer: str

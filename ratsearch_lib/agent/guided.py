@@ -8,7 +8,6 @@ the model says is shown only where the passages bear it out.
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -83,7 +82,7 @@ async def run_guided(
 
     function = toolbox.schemas[0]["function"]
     parameter = function["parameters"]["required"][0]
-    call = Call("guided_1", function["name"], json.dumps({parameter: title}))
+    call = Call("guided_1", function["name"], {parameter: title})
     context.choose = True
     yield ToolCall(call.id, call.name, {parameter: title})
     result = await toolbox.run(call, context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, Literal
@@ -9,9 +10,9 @@ from typing import Any, Literal
 from ..chat import bridge
 from ..chat.client import ChatClient
 from ..tools import ToolContext
-from .events import Event, RunFinished, ToolCall, Usage
+from .events import Event, RunFinished, ToolCall, ToolResult, Usage
 from .guided import run_guided
-from .step import Reply, parse_arguments, stream_reply
+from .step import Reply, stream_reply
 from .toolbox import Toolbox
 
 SYSTEM_PROMPT = (
@@ -19,7 +20,10 @@ SYSTEM_PROMPT = (
     "factual information. The read_article tool takes the title of an article."
 )
 MAX_RESULT_TOKENS = 2000
+MIN_RESULT_TOKENS = 200
 ANSWER_TOKENS = 700  # kept free in the window for what the model writes
+READ_BEFORE = "You have read this before: it stands above. Answer the question now."
+ANSWER_NOW = "Now give your answer."
 
 Message = dict[str, Any]
 Mode = Literal["auto", "tools", "guided"]
@@ -86,44 +90,64 @@ class Agent:
     async def _loop(self, messages: list[Message], context: ToolContext) -> AsyncGenerator[Event, None]:
         window = await self.client.awindow()
         said: list[str] = []
-        prompt_tokens = completion_tokens = 0
-        for step in range(self.max_steps + 1):
-            out_of_steps = step == self.max_steps
+        read: set[tuple[str, str]] = set()  # the calls of this run
+        prompt_tokens = completion_tokens = steps = 0
+        asked_again = repeated = False
+        while True:
+            last_step = steps == self.max_steps
             reply = Reply()
-            prompt = messages
-            if messages[0]["role"] != "system":
-                prompt = [{"role": "system", "content": self.system_prompt}, *messages]
-            tools = () if out_of_steps else self.toolbox.schemas
-            async with aclosing(stream_reply(self.client, prompt, reply, tools=tools)) as events:
+            request = stream_reply(
+                self.client,
+                self._prompt(messages, asked_again),
+                reply,
+                tools=() if last_step or repeated else self.toolbox.schemas,
+                known=self.toolbox.parameters,
+            )
+            async with aclosing(request) as events:
                 async for event in events:
                     yield event
-            if out_of_steps:
-                reply.calls.clear()
+            steps += 1
             prompt_tokens += reply.prompt_tokens
             completion_tokens += reply.completion_tokens
+            if last_step or repeated:
+                reply.calls.clear()
+            if not (reply.text.strip() or reply.calls or asked_again):
+                asked_again = True
+                continue
             messages.append(reply.message(keep_reasoning=self.keep_reasoning))
             said.append(reply.text)
             if not reply.calls:
                 break
             free = window - reply.prompt_tokens - reply.completion_tokens - ANSWER_TOKENS
-            context.max_tokens = max(200, min(MAX_RESULT_TOKENS, free // len(reply.calls)))
+            context.max_tokens = max(MIN_RESULT_TOKENS, min(MAX_RESULT_TOKENS, free // len(reply.calls)))
             for call in reply.calls:
-                yield ToolCall(call.id, call.name, parse_arguments(call.arguments) or {})
-                result = await self.toolbox.run(call, context)
+                yield ToolCall(call.id, call.name, call.arguments or {})
+                key = (call.name, json.dumps(call.arguments, sort_keys=True))
+                if key in read:
+                    repeated = True
+                    result = ToolResult(call.id, READ_BEFORE, False, None, None, 0.0)
+                else:
+                    result = await self.toolbox.run(call, context)
+                    read.add(key)
                 yield result
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
-        answer = "\n\n".join(text for text in said if text.strip())
-        yield RunFinished(
-            answer, messages, Usage(prompt_tokens, completion_tokens), _stop_reason(reply, answer, out_of_steps)
-        )
+        answer = "\n\n".join(text.strip() for text in said if text.strip())
+        stop_reason = _stop_reason(reply, answer, last_step=last_step, repeated=repeated)
+        yield RunFinished(answer, messages, Usage(prompt_tokens, completion_tokens), stop_reason)
+
+    def _prompt(self, messages: list[Message], asked_again: bool) -> list[Message]:
+        """The conversation as it is sent: the system prompt before it, and a nudge after a reply that said nothing."""
+        system = [] if messages[0]["role"] == "system" else [{"role": "system", "content": self.system_prompt}]
+        nudge = [{"role": "user", "content": ANSWER_NOW}] if asked_again else []
+        return [*system, *messages, *nudge]
 
 
-def _stop_reason(reply: Reply, answer: str, out_of_steps: bool) -> str:
-    if out_of_steps:
-        return "max_steps"
+def _stop_reason(reply: Reply, answer: str, *, last_step: bool, repeated: bool) -> str:
     if not answer:
         return "empty"
-    return "length" if reply.finish_reason == "length" else "answered"
+    if reply.finish_reason == "length":
+        return "length"
+    return "max_steps" if last_step else "repeated" if repeated else "answered"
 
 
 def questions(messages: Sequence[Message]) -> tuple[str, ...]:

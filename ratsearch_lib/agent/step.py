@@ -6,15 +6,26 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from ..chat.client import ChatClient
+from ..chat.repair import HeldText, Parameters, find_calls, repair_arguments, repair_name
 from .events import Event, Generated, Prefill, ReasoningDelta, TextDelta
 
 
 @dataclass(slots=True)
 class Call:
-    """A tool call as the model wrote it."""
+    """A tool call. `arguments` is None where the model wrote nothing that can be understood."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | None
+
+
+@dataclass(slots=True)
+class _Written:
+    """A tool call as it comes in, in pieces."""
 
     id: str = ""
     name: str = ""
@@ -42,7 +53,7 @@ class Reply:
                 {
                     "id": call.id,
                     "type": "function",
-                    "function": {"name": call.name, "arguments": json.dumps(parse_arguments(call.arguments) or {})},
+                    "function": {"name": call.name, "arguments": json.dumps(call.arguments or {})},
                 }
                 for call in self.calls
             ]
@@ -55,11 +66,17 @@ async def stream_reply(
     reply: Reply,
     *,
     tools: Sequence[dict[str, Any]] = (),
+    known: Parameters = MappingProxyType({}),
     **options: Any,
 ) -> AsyncGenerator[Event, None]:
-    """Ask for one completion: yields events while it streams, fills `reply`. Closing it closes the request."""
+    """Ask for one completion: yields events while it streams, fills `reply`. Closing it closes the request.
+
+    `known` are the tools whose calls are recognised, also where they are written as text.
+    """
     yield Prefill(0, 0)
-    slots: dict[int, Call] = {}
+    slots: dict[int, _Written] = {}
+    written: list[_Written] = []
+    held = HeldText(known)
     tokens = 0
     async with aclosing(client.stream(messages, tools, **options)) as deltas:
         async for delta in deltas:
@@ -68,14 +85,14 @@ async def stream_reply(
             if delta.reasoning:
                 reply.reasoning += delta.reasoning
                 yield ReasoningDelta(delta.reasoning)
-            if delta.text:
-                reply.text += delta.text
-                yield TextDelta(delta.text)
+            if delta.text and (shown := held.feed(delta.text) if known else delta.text):
+                reply.text += shown
+                yield TextDelta(shown)
             for piece in delta.tool_calls:
                 call = slots.get(piece.index)
                 if call is None or (piece.id and call.id and piece.id != call.id):  # some servers index every call 0
-                    call = slots[piece.index] = Call()
-                    reply.calls.append(call)
+                    call = slots[piece.index] = _Written()
+                    written.append(call)
                 call.id = call.id or piece.id
                 call.name += piece.name
                 call.arguments += piece.arguments
@@ -85,9 +102,21 @@ async def stream_reply(
             reply.finish_reason = delta.finish_reason or reply.finish_reason
             if delta.usage:
                 reply.prompt_tokens, reply.completion_tokens = delta.usage
-    if not reply.completion_tokens:
-        reply.completion_tokens = tokens
+    reply.completion_tokens = reply.completion_tokens or tokens
+    reply.calls = [_understood(call, known) for call in written]
+    if held.rest and not written:
+        reply.calls = [Call("", name, arguments) for name, arguments in find_calls(held.rest, known)]
+    if held.rest and not reply.calls:
+        reply.text += held.rest
+        yield TextDelta(held.rest)
     name_calls(reply.calls)
+
+
+def _understood(call: _Written, known: Parameters) -> Call:
+    guess = parse_arguments(call.arguments) or {}
+    name = repair_name(call.name, guess, known)
+    arguments = repair_arguments(call.arguments, known[name]) if known.get(name) else guess
+    return Call(call.id, name, arguments)
 
 
 def name_calls(calls: Sequence[Call]) -> None:

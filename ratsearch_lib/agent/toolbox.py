@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import RatsearchError
 from ..tools import ToolContext
 from .events import ToolResult
-from .step import Call, parse_arguments
+from .step import Call
 
 JSON_TYPES = {"int": "integer", "float": "number", "bool": "boolean"}  # anything else is a string
 
@@ -47,7 +47,9 @@ class Toolbox:
 
     def __init__(self, tools: Sequence[Callable[..., str]]):
         self.schemas = [schema(tool) for tool in tools]
-        self._tools = {each["function"]["name"]: tool for each, tool in zip(self.schemas, tools, strict=True)}
+        functions = [each["function"] for each in self.schemas]
+        self._tools = {each["name"]: tool for each, tool in zip(functions, tools, strict=True)}
+        self.parameters = {each["name"]: tuple(each["parameters"]["properties"]) for each in functions}
 
     async def run(self, call: Call, context: ToolContext) -> ToolResult:
         """Run one call. What the model got wrong, and what cannot be read, becomes a result that says so."""
@@ -70,9 +72,9 @@ class Toolbox:
             raise _Refused(f'There is no tool "{call.name}". There is: {", ".join(self._tools)}.')
         signature = inspect.signature(tool)
         wanted = ", ".join(f'"{name}": …' for name in signature.parameters if name != "context")
-        arguments = parse_arguments(call.arguments)
+        arguments = call.arguments
         if arguments is None:
-            raise _Refused(f"The arguments are not a JSON object. Call {call.name} with {{{wanted}}}.")
+            raise _Refused(f"The arguments cannot be understood. Call {call.name} with {{{wanted}}}.")
         if "context" in signature.parameters:
             arguments = {**arguments, "context": context}
         try:
