@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ratsearch_lib.cli.options import Options, add_options, choose, choose_archive, open_client
+from ratsearch_lib.cli.options import Options, add_options, choose, choose_archive
 from ratsearch_lib.errors import ArchiveError, RatsearchError
-
-from .conformance.server import ScriptedServer, llamacpp_props, say
 
 USER_KEY = "sk-the-persons-own"
 
@@ -103,15 +101,3 @@ class TestModel:
     def test_contradictions(self, tmp_path, argv, message):
         with pytest.raises(RatsearchError, match=message):
             options(*argv, folder=tmp_path)
-
-
-@pytest.fixture
-def found_server(monkeypatch):
-    """A server that is found on this machine, as if it listened on a well-known port."""
-    from ratsearch_lib.chat import discover
-
-    with ScriptedServer(lambda request: say("Hello."), routes={"GET /props": llamacpp_props()}) as server:
-        monkeypatch.setattr(discover, "CANDIDATES", (server.base_url,))
-        yield server
-
-

@@ -1,0 +1,368 @@
+"""`ratsearch` as a command: what goes where, and with which exit status."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import urlsplit
+
+import pytest
+
+from ratsearch_lib import __version__
+from ratsearch_lib.chat.discover import CANDIDATES, find_server
+from ratsearch_lib.chat.local import embedded_weights
+from ratsearch_lib.cli import main
+from ratsearch_lib.errors import ModelError
+from ratsearch_lib.sample import archive_path
+
+from .conformance.server import (
+    HOLD,
+    ScriptedServer,
+    error_reply,
+    finish,
+    llamacpp_props,
+    models,
+    progress,
+    reasoning,
+    say,
+    sse,
+    text,
+    tool_call,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = {"GET /props": llamacpp_props(tools=True)}
+KEY = "sk-the-persons-own"
+QUESTION = "What's the largest mammal in North America?"
+
+
+def environment(**more: str) -> dict[str, str]:
+    ours = ("RATSEARCH_ZIM", "OPENAI_BASE_URL", "OPENAI_API_KEY")
+    return {**{name: value for name, value in os.environ.items() if name not in ours}, "PYTHONPATH": str(ROOT), **more}
+
+
+def ratsearch(*arguments: str, input: str = "", timeout_s: float = 300, **env: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "ratsearch_lib", *arguments], input=input, capture_output=True, encoding="utf-8",
+        env=environment(**env), timeout=timeout_s,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sample() -> str:
+    return str(archive_path())
+
+
+@pytest.fixture
+def run(capsys):
+    """The command line in this process: (exit status, standard output, standard error)."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = main(arguments)
+        return status, *capsys.readouterr()
+
+    yield run
+    signal.signal(signal.SIGTERM, before)
+
+
+class TestUsage:
+    def test_version_is_quick(self):
+        """It prints the version without importing what takes long."""
+        code = "import sys; from ratsearch_lib.cli import main\ntry: main(['--version'])\nfinally: print(*sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", cwd=ROOT)
+        version, imported = done.stdout.splitlines()
+        assert version == f"ratsearch {__version__}"
+        assert not {"openai", "gradio", "libzim", "tantivy", "rich", "numpy", "asyncio"} & set(imported.split())
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["frobnicate"], "invalid choice: 'frobnicate'"),
+            (["read"], "required: title"),
+            (["titles", "Rat", "--limit", "0"], "at least 1"),
+            (["ask", "--mode", "magic", "Why?"], "invalid choice: 'magic'"),
+            (["ask", " "], "there is no question"),
+            (["--context", "9"], "at least 512 tokens"),
+        ],
+    )
+    def test_wrong_usage(self, run, capsys, arguments, message):
+        with pytest.raises(SystemExit) as leaving:
+            run(*arguments)
+        out, err = capsys.readouterr()
+        assert (leaving.value.code, out) == (2, "")
+        assert message in err
+
+    def test_help_tells_of_json(self, run, capsys):
+        for command in ("read", "titles"):
+            with pytest.raises(SystemExit) as leaving:
+                run(command, "--help")
+            assert leaving.value.code == 0
+            assert "--json prints" in capsys.readouterr().out
+
+
+class TestRead:
+    def test_article(self, run, sample):
+        status, out, _ = run("read", "--zim", sample, "brown_rat")
+        assert status == 0
+        assert out.startswith("Article: Brown rat\n")
+
+    def test_json(self, run, sample):
+        status, out, _ = run("--zim", sample, "read", "Bison bison", "--json")  # an option may stand before the command
+        found = json.loads(out)
+        assert (status, found["found"], found["title"]) == (0, True, "American bison")
+        assert found["source"].startswith(f"{Path(sample).name}/")
+        assert found["text"].startswith("Article: American bison\n")
+
+    def test_miss_lists_the_nearest_titles(self, run, sample):
+        status, out, _ = run("read", "--zim", sample, "Largest mammal in North America")
+        first, *titles = out.splitlines()
+        assert (status, first) == (1, "Article not found. Related articles:")
+        assert "Mammals of North America" in titles
+        status, out, _ = run("read", "--zim", sample, "--json", "Largest mammal in North America")
+        assert (status, json.loads(out)) == (1, {"found": False, "related": titles})
+
+    def test_full_is_not_cut(self, run, sample):
+        cut = run("read", "--zim", sample, LONG_ARTICLE)[1]
+        full = run("read", "--zim", sample, LONG_ARTICLE, "--full")[1]
+        assert len(cut) <= 65_535 + 1 < len(full)
+        assert full.startswith(f"Article: {LONG_ARTICLE}\n")
+
+    def test_needs_no_chat(self, sample):
+        code = "import sys; from ratsearch_lib.cli import main; main(sys.argv[1:]); print('\\n', *sys.modules)"
+        done = subprocess.run(
+            [sys.executable, "-c", code, "read", "--zim", sample, "Brown rat"],
+            capture_output=True, encoding="utf-8", cwd=ROOT,
+        )  # fmt: skip
+        assert not {"openai", "gradio", "xllamacpp", "ipywidgets"} & set(done.stdout.splitlines()[-1].split())
+
+    def test_split_archive(self, run, data):
+        status, out, _ = run(
+            "read", "--zim", str(data / "zim/split/wikipedia_en_ray_charles_2015-06.zim"), "Ray Charles"
+        )
+        assert status == 0
+        assert out.startswith("Article: Ray Charles\n")
+
+    def test_damaged_archive(self, run, data):
+        status, out, err = run("read", "--zim", str(data / "zim/wikipedia_cr_all_2015-04.corrupt.zim"), "x")
+        assert (status, out) == (1, "")
+        assert err.startswith("ratsearch: ")
+        assert "cannot be opened as a ZIM archive" in err
+        assert len(err.splitlines()) == 1
+
+    def test_reader_that_has_seen_enough(self, sample):
+        command = f'"{sys.executable}" -m ratsearch_lib read --zim "{sample}" "{LONG_ARTICLE}" --full | head -n 1'
+        done = subprocess.run(command, shell=True, capture_output=True, encoding="utf-8", env=environment(), timeout=60)
+        assert (done.stdout, done.stderr) == (f"Article: {LONG_ARTICLE}\n", "")
+
+
+LONG_ARTICLE = "List of mammals of North America"
+
+
+class TestTitles:
+    def test_nearest_first(self, run, sample):
+        status, out, _ = run("titles", "--zim", sample, "larges mamal", "--limit", "3")
+        assert status == 0
+        assert out.startswith("List of largest mammals")
+        assert len(out.splitlines()) <= 3
+
+    def test_json(self, run, sample):
+        status, out, _ = run("titles", "--zim", sample, "--json", "--limit", "1", "bison bison")
+        (match,) = json.loads(out)
+        assert status == 0
+        assert set(match) == {"title", "path", "score", "matched"}
+        assert (match["title"], match["matched"].lower()) == ("American bison", "bison bison")
+
+    def test_none(self, run, sample):
+        status, out, err = run("titles", "--zim", sample, "\x1b[2J")
+        assert (status, out) == (1, "")
+        assert "\x1b" not in err
+
+
+class TestAsk:
+    def test_answer_alone_on_stdout(self, sample):
+        steps = [
+            sse(
+                reasoning("I should look."),
+                text("Let me read."),
+                tool_call("read_article", {"title": "American bison"}),
+                finish("tool_calls"),
+            ),
+            say("The **American bison**."),
+        ]
+        with ScriptedServer(steps * 2, routes=TOOLS) as server:
+            there = ("ask", "--zim", sample, "--endpoint", server.base_url)
+            quiet, verbose = ratsearch(*there, QUESTION), ratsearch(*there, "-v", "-", input=f"{QUESTION}\n")
+            asked = [request.json["messages"][1]["content"] for request in server.requests]
+        assert asked == [QUESTION] * 4
+        assert (quiet.returncode, verbose.returncode) == (0, 0)
+        assert quiet.stdout == verbose.stdout
+        assert quiet.stdout.endswith("The **American bison**.\n")
+        assert "Reasoning" not in quiet.stdout
+        assert "[tool call]" not in quiet.stdout + quiet.stderr
+        header, rest = verbose.stderr.split("-" * 22 + "\n", 1)
+        assert header.splitlines() == [
+            "ratsearch <-3,,~~",
+            f"{Path(sample).name} (given with --zim)",
+            f"scripted at {server.base_url}",
+        ]
+        assert rest.startswith("  ===== AGENT =====\n----- Reasoning -----\nI should look.\n---------------------\n")
+        assert "[tool call]: read_article | American bison\nArticle: American bison\n" in rest
+        assert "The **American bison**." not in rest
+        assert "\x1b" not in quiet.stdout + quiet.stderr + verbose.stdout + verbose.stderr
+
+    def test_request_options_and_key_go_to_the_endpoint(self, sample):
+        with ScriptedServer([say("Hello.")], routes={**TOOLS, "GET /v1/models": models("one", "two")}) as server:
+            done = ratsearch(
+                "ask", "--zim", sample, "--model", "two", "--temperature", "0", "--seed", "7", "Hello?",
+                OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY=KEY,
+            )  # fmt: skip
+            (request,) = server.requests
+        assert done.stdout == "Hello.\n"
+        assert (request.json["model"], request.json["temperature"], request.json["seed"]) == ("two", 0, 7)
+        assert request.headers["authorization"] == f"Bearer {KEY}"
+        assert KEY not in done.stderr
+
+    def test_failures(self, run, sample):
+        with ScriptedServer([error_reply(500, "out of cheese")], routes=TOOLS) as server:
+            failed = run("ask", "--zim", sample, "--endpoint", server.base_url, "Why?")
+        gone = run("ask", "--zim", sample, "--endpoint", server.base_url, "Why?")
+        for status, out, err in (failed, gone):
+            assert (status, out) == (1, "")
+            assert err.splitlines()[-1].startswith("ratsearch: ")
+            assert server.base_url in err.splitlines()[-1]
+        assert "out of cheese" in failed[2]
+        assert len(gone[2].splitlines()) == 1
+
+    def test_refused_key_is_not_repeated(self, run, sample, monkeypatch):
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        refusal = error_reply(401, f"Incorrect API key provided: {KEY}")
+        with ScriptedServer(routes={"GET /v1/models": refusal, "GET /props": refusal}) as server:
+            status, out, err = run("ask", "--zim", sample, "--endpoint", server.base_url, "Why?")
+        assert (status, out) == (1, "")
+        assert "OPENAI_API_KEY" in err
+        assert KEY not in err
+
+    def test_ctrl_c(self, sample):
+        with ScriptedServer([sse(progress(100, 4000), HOLD)], routes=TOOLS) as server:
+            command = [
+                sys.executable,
+                "-m",
+                "ratsearch_lib",
+                "ask",
+                "--zim",
+                sample,
+                "--endpoint",
+                server.base_url,
+                "Why?",
+            ]
+            asking = subprocess.Popen(
+                command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+            )
+            assert server.holding.wait(60)
+            asking.send_signal(signal.SIGINT)
+            out, err = asking.communicate(timeout=30)
+            assert server.closed.wait(10)
+        assert (asking.returncode, out) == (130, "")
+        assert "Traceback" not in err
+
+    def test_key_is_not_sent_to_a_found_server(self, sample):
+        with found_server() as headers:
+            done = ratsearch("ask", "--zim", sample, "Hi", OPENAI_API_KEY=KEY)
+        assert done.returncode == 0, done.stderr
+        assert "(found on this machine)" in done.stderr
+        assert done.stdout == "Hello.\n"
+        assert len(headers) >= 2
+        assert not [line for lines in headers for line in lines if KEY in line]
+
+
+class found_server:
+    """A chat server on one of the ports where servers are looked for. Gives the headers of its requests."""
+
+    def __enter__(self) -> list[list[str]]:
+        if find_server():
+            pytest.skip("another chat server runs on this machine")
+        seen: list[list[str]] = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                known = self.path == "/v1/models"
+                self.answer(
+                    b'{"data": [{"id": "found"}]}' if known else b"{}", 200 if known else 404, "application/json"
+                )
+
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                chunk = {"choices": [{"index": 0, "delta": {"content": "Hello."}, "finish_reason": "stop"}]}
+                body = f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode()
+                self.answer(body, 200, "text/event-stream")
+
+            def answer(self, body: bytes, status: int, content_type: str) -> None:
+                seen.append([f"{name}: {value}" for name, value in self.headers.items()])
+                self.send_response(status)
+                self.send_header("Content-Type", content_type)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        for address in CANDIDATES:
+            try:
+                self.server = ThreadingHTTPServer(("127.0.0.1", urlsplit(address).port), Handler)
+                break
+            except OSError:
+                continue
+        else:
+            pytest.skip("all ports where servers are looked for are taken")
+        self.thread = Thread(target=self.server.serve_forever)
+        self.thread.start()
+        return seen
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+class TestRealServer:
+    """The issue's own question, with a real llama.cpp server that the command starts."""
+
+    QUESTION = "When was George IV born?"
+
+    @pytest.fixture
+    def george(self, data, tmp_path) -> str:
+        """A copy, since its title index is kept beside it."""
+        return shutil.copy(data / "zim/wikipedia_en_100_mini_2022-10.zim", tmp_path)
+
+    def test_embedded_model(self, george):
+        try:
+            embedded_weights()
+        except ModelError as error:
+            pytest.skip(str(error))
+        done = ratsearch("ask", "--zim", george, "--verbose", "--no-download", self.QUESTION)
+        assert done.returncode == 0, done.stderr
+        assert "[tool call]: read_article | " in done.stderr
+        assert "\nArticle: George IV" in done.stderr
+        assert "12 August 1762" in done.stdout
+        assert "— George IV" in done.stdout
+
+    @pytest.mark.skipif(
+        "RATSEARCH_TEST_GGUF" not in os.environ, reason="RATSEARCH_TEST_GGUF names no model that calls tools"
+    )
+    def test_model_that_calls_tools(self, george):
+        done = ratsearch(
+            "ask", "--zim", george, "--model", os.environ["RATSEARCH_TEST_GGUF"], "--temperature", "0", "--verbose",
+            "--chat-template", str(ROOT / "tests/data/fenced_tool_calls.jinja"), "--mode", "tools", self.QUESTION,
+            timeout_s=900,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "[tool call]: read_article | George IV" in done.stderr
+        assert "\nArticle: George IV" in done.stderr
+        assert "1762" in done.stdout
