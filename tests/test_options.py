@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ratsearch_lib.cli.options import Options, add_options, choose, choose_archive
-from ratsearch_lib.errors import ArchiveError, RatsearchError
+from ratsearch_lib.chat.discover import find_server
+from ratsearch_lib.cli.options import Options, add_options, choose, choose_archive, open_client
+from ratsearch_lib.cli.progress import progress_bar
+from ratsearch_lib.errors import ArchiveError, ModelNotFound, RatsearchError
 
 USER_KEY = "sk-the-persons-own"
 
@@ -101,3 +103,27 @@ class TestModel:
     def test_contradictions(self, tmp_path, argv, message):
         with pytest.raises(RatsearchError, match=message):
             options(*argv, folder=tmp_path)
+
+    def test_name_needs_a_server(self):
+        if find_server():
+            pytest.skip("a chat server runs on this machine")
+        with pytest.raises(ModelNotFound, match=r"could serve 'llama3'.*--endpoint"):
+            open_client(Options(model="llama3"), print)
+
+
+class TestProgress:
+    def test_says_what_and_how_much_once(self, capsys):
+        said = []
+        with progress_bar("Fetching", said.append, unit="bytes") as progress:
+            for done in (0, 50_000_000, 93_000_000):
+                progress(done, 93_000_000)
+        with progress_bar("Indexing", said.append, unit="entries") as progress:
+            progress(0, 4066)
+        assert said == ["Fetching (93 MB) …", "Indexing (4,066 entries) …"]
+        assert "\x1b" not in capsys.readouterr().err
+
+    def test_nothing_to_do_nothing_said(self, capsys):
+        said = []
+        with progress_bar("Indexing", said.append):
+            pass
+        assert (said, capsys.readouterr().err) == ([], "")

@@ -108,4 +108,4 @@ def titles(options: Options, query: str, out: Screen, report: Report, *, limit: 
 def print_json(value: Any) -> None:
     """One JSON value on standard output, in which nothing can drive a terminal either."""
     text = json.dumps(value, ensure_ascii=(sys.stdout.encoding or "").lower() != "utf-8", indent=2)
-    print(re.sub("[\x7f-\x9f\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text))
+    print(re.sub("[\x7f-\x9f\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text), flush=True)

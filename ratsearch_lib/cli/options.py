@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ArchiveError, RatsearchError
+from ..errors import ArchiveError, ModelNotFound, RatsearchError
 from .progress import progress_bar
 
 if TYPE_CHECKING:
@@ -231,16 +231,21 @@ def open_client(options: Options, report: Report) -> tuple[ChatClient, LocalServ
 
         if found := find_server():
             return ChatClient(found, options.model, **wishes), None
+        if options.model:
+            raise ModelNotFound(
+                f"No server was found on this machine that could serve {options.model!r}: start one, give its address "
+                "with --endpoint, or name a model file (--model FILE.gguf)."
+            )
     server = _start_server(options, report)
     return ChatClient(server.base_url, None, server.api_key, **wishes), server
 
 
 def _start_server(options: Options, report: Report) -> LocalServer:
-    from ..chat.local import LocalServer, embedded_weights
+    from ..chat.local import EMBEDDED_MODEL, LocalServer, embedded_weights
 
     gguf = options.gguf
     if gguf is None:
-        with progress_bar("Fetching the small model SmolLM2-135M-Instruct, once", report, unit="bytes") as progress:
+        with progress_bar(f"Fetching the small model {EMBEDDED_MODEL}, once", report, unit="bytes") as progress:
             gguf = embedded_weights(progress, download=options.download)
     settings = {"n_ctx": options.context, "chat_template": options.chat_template}
     return LocalServer(gguf, **{name: value for name, value in settings.items() if value is not None})
