@@ -178,11 +178,10 @@ def test_many_at_once_are_not_mixed_up():
 
     async def all_of_them(base_url):
         client = ChatClient(base_url)
-        return await asyncio.gather(*(one(client, number) for number in range(50)))
+        return await asyncio.gather(*(one(client, number) for number in range(30)))
 
     with ScriptedServer(echo) as server:
-        assert asyncio.run(all_of_them(server.base_url)) == [f"number {number} of many" for number in range(50)]
-        assert asyncio.run(all_of_them(server.base_url))[49] == "number 49 of many"
+        assert asyncio.run(all_of_them(server.base_url)) == [f"number {number} of many" for number in range(30)]
 
 
 # Stopping

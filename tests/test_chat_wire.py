@@ -1,7 +1,7 @@
 """Chunks of streamed replies, in the shapes that servers really send."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ratsearch_lib.chat import Delta, ToolCallDelta
@@ -19,6 +19,7 @@ chunks = st.recursive(
 )
 
 
+@settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(FIELDS), chunks))
 def test_no_chunk_raises_and_every_field_has_its_type(chunk):
     delta = read_chunk(chunk)

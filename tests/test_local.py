@@ -76,6 +76,11 @@ def test_it_answers_under_a_schema(client):
     assert isinstance(json.loads("".join(delta.text for delta in deltas))["title"], str)
 
 
+def test_a_prompt_beyond_its_window(client):
+    with pytest.raises(ContextOverflow, match="start a new one"):
+        next(iterate(lambda: client.stream(user("rat " * 8300))))
+
+
 def test_stop_in_prefill_stops_the_server(client):
     long_prompt = user(" ".join(f"Rat {number} likes cheese." for number in range(700)))
     deltas = iterate(lambda: client.stream(long_prompt))
@@ -89,11 +94,6 @@ def test_stop_in_prefill_stops_the_server(client):
     again.close()
     assert total_again == total
     assert already_read < total / 2
-
-
-def test_a_prompt_beyond_its_window(client):
-    with pytest.raises(ContextOverflow, match="start a new one"):
-        next(iterate(lambda: client.stream(user("rat " * 8300))))
 
 
 def test_nobody_else_gets_in(server):
