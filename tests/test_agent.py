@@ -8,6 +8,7 @@ import pytest
 from ratsearch_lib.agent import Agent
 from ratsearch_lib.agent.events import (
     Generated,
+    Notice,
     Prefill,
     ReasoningDelta,
     RunFinished,
@@ -20,6 +21,7 @@ from ratsearch_lib.agent.step import Call, name_calls, parse_arguments
 from ratsearch_lib.agent.toolbox import schema
 from ratsearch_lib.chat.client import ChatClient
 from ratsearch_lib.errors import ArchiveError, BadReply, ServerUnreachable
+from ratsearch_lib.text import Passage
 from ratsearch_lib.tools import ReadResult, ToolContext
 
 from .conformance.server import (
@@ -47,7 +49,8 @@ def read_article(title: str, *, context: ToolContext) -> str:
         raise ArchiveError("rats.zim is damaged.")
     if title not in ARTICLES:
         return "Article not found. Related articles:\nRat\nBison"
-    context.sources.append(ReadResult(ARTICLES[title], title, f"rats.zim/{title}"))
+    best = (Passage(f"A {title} is a rodent or a bovid."),)
+    context.sources.append(ReadResult(ARTICLES[title], title, f"rats.zim/{title}", best, best))
     return ARTICLES[title]
 
 
@@ -182,6 +185,7 @@ def test_a_broken_call_is_mended(name, arguments):
         '{"name": "read_article", "arguments": {"title": "Rat"}}',
         'Sure. ```json\n{"name": "read_article", "arguments": {"title": "Rat"}}\n```',
         '<tool_call>\n{"name": "read_article", "arguments": {"title": "Rat"}}\n</tool_call> A rat is a fish.',
+        'Here:\n\n```json\n{\n  "name": "read_article",\n  "arguments": {\n    "title": "Rat"\n  }\n}\n```',
         'read_article title "Rat"',
         "Let me look: read_article(title='Rat')",
     ],
@@ -235,8 +239,18 @@ def test_the_same_call_again_is_answered_in_a_line_and_the_tools_are_gone():
 def test_an_empty_reply_is_asked_for_again_once():
     events, requests = run([sse(finish()), say("A rodent.")])
     assert (events[-1].answer, events[-1].stop_reason, len(requests)) == ("A rodent.", "answered", 2)
-    events, requests = run([sse(finish())] * 2)
+    events, requests = run([sse(finish())] * 2, tools=[])
     assert (events[-1].answer, events[-1].stop_reason, len(requests)) == ("", "empty", 2)
+
+
+@pytest.mark.parametrize(
+    "useless", [[sse(finish())] * 2, [call("read_article", {"title": "Rat"})] * 4], ids=["empty", "calls for ever"]
+)
+def test_a_model_that_comes_to_no_answer_is_guided(useless):
+    events, _ = run([*useless, say('{"title": "Rat"}'), say("A rat is a rodent.")])
+    assert of_type(events, Notice)
+    assert events[-1].answer.startswith("A rat is a rodent.")
+    assert [message["role"] for message in events[-1].messages] == ["user", "assistant"]
 
 
 def test_reasoning_alone_is_no_answer():

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..chat import bridge
 from ..chat.client import ChatClient
 from ..tools import ToolContext
-from .events import Event, RunFinished, ToolCall, ToolResult, Usage
+from .events import Event, Notice, RunFinished, ToolCall, ToolResult, Usage
 from .guided import run_guided
 from .step import Reply, stream_reply
 from .toolbox import Toolbox
@@ -92,9 +92,10 @@ class Agent:
         said: list[str] = []
         read: set[tuple[str, str]] = set()  # the calls of this run
         prompt_tokens = completion_tokens = steps = 0
-        asked_again = repeated = False
+        asked_again = repeated = insists = False
+        asked = list(messages)
         while True:
-            last_step = steps == self.max_steps
+            last_step = steps >= self.max_steps
             reply = Reply()
             request = stream_reply(
                 self.client,
@@ -110,6 +111,7 @@ class Agent:
             prompt_tokens += reply.prompt_tokens
             completion_tokens += reply.completion_tokens
             if last_step or repeated:
+                insists = bool(reply.calls)
                 reply.calls.clear()
             if not (reply.text.strip() or reply.calls or asked_again):
                 asked_again = True
@@ -132,6 +134,12 @@ class Agent:
                 yield result
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
         answer = "\n\n".join(text.strip() for text in said if text.strip())
+        if self.toolbox.schemas and (insists or not answer):
+            yield Notice("The model does not come to an answer, so ratsearch looks it up for it.")
+            async with aclosing(run_guided(self.client, self.toolbox, asked, context)) as events:
+                async for event in events:
+                    yield event
+            return
         stop_reason = _stop_reason(reply, answer, last_step=last_step, repeated=repeated)
         yield RunFinished(answer, messages, Usage(prompt_tokens, completion_tokens), stop_reason)
 

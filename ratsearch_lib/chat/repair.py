@@ -208,7 +208,7 @@ class HeldText:
     def __init__(self, tools: Parameters):
         self.rest = ""  # what is held back
         self._opening = opening(tools)
-        self._tail = re.compile("(?:[`<\\[{]|" + "|".join(_prefixes(tools)) + r")[^\n]{0,24}\Z")
+        self._tail = re.compile("(?:[`<\\[{]|" + "|".join(_prefixes(tools)) + r")[\s\S]{0,32}\Z")
         self._found = False
 
     def feed(self, text: str) -> str:
@@ -219,7 +219,7 @@ class HeldText:
             return self._show(found.start())
         if self._found:
             return self._show(0 if len(self.rest) <= self.MAX_CHARS else len(self.rest))
-        tail = self._tail.search(self.rest, max(0, len(self.rest) - 40))
+        tail = self._tail.search(self.rest, max(0, len(self.rest) - 48))
         return self._show(tail.start() if tail else len(self.rest))
 
     def _show(self, end: int) -> str:
