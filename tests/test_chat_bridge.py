@@ -76,12 +76,16 @@ async def test_works_inside_a_running_loop():
     assert run(asyncio.sleep(0, "done")) == "done"
 
 
-def test_run_inside_the_background_loop_is_refused_instead_of_blocking_for_ever():
-    async def nested():
+def test_waiting_inside_the_background_loop_is_refused_instead_of_blocking_for_ever():
+    async def nested_run():
         run(asyncio.sleep(0))
 
-    with pytest.raises(RuntimeError, match="async method"):
-        run(nested())
+    async def nested_iterate():
+        list(iterate(three))
+
+    for nested in (nested_run, nested_iterate):
+        with pytest.raises(RuntimeError, match="async method"):
+            run(nested())
 
 
 def test_close_waits_for_the_cleanup():

@@ -26,6 +26,7 @@ _loop: asyncio.AbstractEventLoop | None = None
 _WAIT_S = 0.2 if sys.platform == "win32" else None
 _FINISH_S = 2.0
 _END = object()
+_OWN_THREAD = "this is the background loop's own thread, which cannot wait for itself: use the async method instead"
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
@@ -63,7 +64,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     loop = background_loop()
     if threading.current_thread() is _thread:
         coroutine.close()
-        raise RuntimeError("this is the background loop's own thread: await the async method instead")
+        raise RuntimeError(_OWN_THREAD)
     future = asyncio.run_coroutine_threadsafe(coroutine, loop)
     try:
         while True:
@@ -86,6 +87,8 @@ def iterate(make: Callable[[], AsyncGenerator[T, None]]) -> Stream[T]:
     >>> list(iterate(letters))
     ['a', 'b']
     """
+    if threading.current_thread() is _thread:
+        raise RuntimeError(_OWN_THREAD)
     return Stream(make)
 
 
