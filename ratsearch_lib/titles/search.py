@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .normalise import exact_term, normalise, readable, words
-from .variants import NOISE, Variant, variants
+from .variants import NOISE, Variant, is_question, minor_words, variants
 
 if TYPE_CHECKING:
     from .store import ArchiveTitles, StoredTitles
@@ -32,9 +32,8 @@ SCALE = 1 / (QUERY_COVERED + TITLE_COVERED + IN_ORDER + ANY_ORDER + CASE + 2 * E
 
 WELL_COVERED = 0.95  # of the query by a title: no need to look for other spellings
 WIDE_MAX_WORDS = 8
-QUESTION_WORDS = 4  # from so many words on, capitals tell names from the rest
 NAME_WEIGHT = 1.3
-TITLES_OF_PEOPLE = frozenset(("dr", "jr", "sr", "mr", "mrs", "ms", "sir"))
+ASIDE_WEIGHT = 0.6  # of words in a parenthesis at the query's end
 
 _CAPITALISED = re.compile(r"(?<=[^.?!\s] )[\"'“‘(]*[A-Z][\w.&'’-]+")
 _PARENTHESIS = re.compile(r"\(([^()]*)\)\s*$")
@@ -46,6 +45,8 @@ class Query:
 
     text: str
     words: list[str]
+    minor: set[str] = field(default_factory=set)  # those that say little
+    aside: set[str] = field(default_factory=set)  # those in a parenthesis at the end
     weights: list[float] = field(default_factory=list)
     single: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # title word → (query word, likeness)
     several: list[Variant] = field(default_factory=list)  # variants that join or split words
@@ -71,15 +72,18 @@ class Scored:
 
 def find(text: str, index: WordIndex, titles: ArchiveTitles | StoredTitles) -> list[Scored]:
     """The titles nearest to the text, best first."""
-    query = prepare(text, index)
-    found = rank(query, candidates(query, index), index, titles)
-    if len(query.words) > 1 and any(each.covered > WELL_COVERED and not each.same_words for each in found):
-        return found
-    if len(query.words) > WIDE_MAX_WORDS:
-        return found
+    cut: dict[int, tuple[str, list[str]]] = {}
+    found: list[Scored] = []
+    if len(words(text)) > 1:
+        query = prepare(text, index)
+        found = rank(query, candidates(query, index), index, titles, cut)
+        if len(query.words) > WIDE_MAX_WORDS or any(
+            each.covered > WELL_COVERED and not each.same_words for each in found
+        ):
+            return found
     query = prepare(text, index, wide=True)
     positions = dict.fromkeys([*candidates(query, index), *(each.position for each in found)])
-    return rank(query, list(positions), index, titles)
+    return rank(query, list(positions), index, titles, cut)
 
 
 def prepare(text: str, index: WordIndex, *, wide: bool = False) -> Query:
@@ -88,7 +92,10 @@ def prepare(text: str, index: WordIndex, *, wide: bool = False) -> Query:
     count = len(query.words)
     query.groups = [{} for _ in range(count)]
     query.frequencies = [1] * count
-    for variant in variants(query.words, index, wide=wide):
+    question = is_question(text, query.words)
+    query.minor = minor_words(query.words, question=question)
+    fixed = set(query.words) if question else query.minor  # a question's words are rarely misspelt into other words
+    for variant in variants(query.words, fixed, index, wide=wide):
         if len(variant.places) == len(variant.words) == 1:
             query.single.setdefault(variant.words[0], []).append((variant.places[0], variant.likeness))
         else:
@@ -99,23 +106,20 @@ def prepare(text: str, index: WordIndex, *, wide: bool = False) -> Query:
             group = query.groups[place]
             for word in variant.words:
                 group[word] = max(variant.likeness, group.get(word, 0.0))
-    minor = minor_words(query.words)
-    names = capitalised(text) if count >= QUESTION_WORDS else ()
+    names = capitalised(text) if question else ()
+    parenthesis = _PARENTHESIS.search(text)
+    query.aside = set(words(parenthesis.group(1))) - set(words(text[: parenthesis.start()])) if parenthesis else set()
     for place, word in enumerate(query.words):
         known = bool(query.groups[place])
         weight = index.weight_of(query.frequencies[place]) if known else index.rare_weight * 0.6
-        if word in minor:
+        if word in query.minor:
             weight *= NOISE_WEIGHT
+        elif word in query.aside:
+            weight *= ASIDE_WEIGHT
         elif word in names:
             weight *= NAME_WEIGHT
         query.weights.append(weight)
     return query
-
-
-def minor_words(found: list[str]) -> set[str]:
-    """Those of the words that say little: none where there are no others ("The Who")."""
-    minor = {word for word in found if word in NOISE or (len(word) == 1 and word.isalpha()) or word in TITLES_OF_PEOPLE}
-    return minor if len(minor) < len(set(found)) else set()
 
 
 def capitalised(text: str) -> set[str]:
@@ -136,8 +140,7 @@ def candidates(query: Query, index: WordIndex) -> list[int]:
     known = [place for place, group in enumerate(query.groups) if group]
     if not known:
         return found
-    minor = minor_words(query.words)
-    telling = [query.frequencies[place] for place in known if query.words[place] not in minor]
+    telling = [query.frequencies[place] for place in known if query.words[place] not in query.minor]
     rarest = min(telling, default=0)
     boosts: dict[str, float] = {}
     for place in known:
@@ -150,11 +153,23 @@ def candidates(query: Query, index: WordIndex) -> list[int]:
     found += index.any_of(boosts, ANY_OF)
     if len(known) > 1 and rarest < ALL_OF_MAX_TITLES:
         found += index.all_of([query.groups[place] for place in known], ALL_OF)
+        core = [place for place in known if query.words[place] not in query.aside]
+        if 0 < len(core) < len(known):  # what the parenthesis says may be wrong
+            found += index.all_of([query.groups[place] for place in core], ALL_OF)
     return list(dict.fromkeys(found))
 
 
-def rank(query: Query, positions: list[int], index: WordIndex, titles: ArchiveTitles | StoredTitles) -> list[Scored]:
-    """The candidates, best first; ties go by position, the same way every time."""
+def rank(
+    query: Query,
+    positions: list[int],
+    index: WordIndex,
+    titles: ArchiveTitles | StoredTitles,
+    cut: dict[int, tuple[str, list[str]]],
+) -> list[Scored]:
+    """The candidates, best first; ties go by position, the same way every time.
+
+    cut  remembers titles and their words by position, for a second pass
+    """
     from rapidfuzz import fuzz
 
     total = sum(query.weights) or 1.0
@@ -166,10 +181,12 @@ def rank(query: Query, positions: list[int], index: WordIndex, titles: ArchiveTi
     key = normalise(query.text)
     scored = []
     for position in positions:
-        title = titles.title(position)
+        if position not in cut:
+            title = titles.title(position)
+            cut[position] = title, words(title)
+        title, title_words = cut[position]
         if not title:
             continue
-        title_words = words(title)
         likeness, matched = _match(query, title_words)
         covered = sum(map(_product, likeness, query.weights)) / total
         parenthesis = _PARENTHESIS.search(title)

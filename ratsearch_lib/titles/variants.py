@@ -11,14 +11,45 @@ from .normalise import words as words_of
 if TYPE_CHECKING:
     from .words import WordIndex
 
-# Words that people and models add to a title without meaning a part of it.
+# Words that people and models add to a title without meaning a part of it,
 _NOISE = """
     wikipedia wiki article page overview explained explanation fact summary definition meaning information info about
-    topic general concept disambiguation describe detail list of the a an in and for on to by at as with from or
-    tell me give show name find all any i do does did is are was were be been has have had can could will would should
-    who whom whose what which where when why how many much that this there it its their his her he she they
+    topic general concept disambiguation describe detail list of the a an in and for on to by tell me what is who are
+    was
 """
 NOISE = frozenset(_NOISE.split())
+# and those that make a question of it. (In a title they mean something: "Give Me All Your Luvin'".)
+_QUESTION = """
+    at as with from or tell me give show name find all any i do does did is are was were be been has have had can could
+    will would should who whom whose what which where when why how many much that this there it its their his her he
+    she they list
+"""
+QUESTION = frozenset(_QUESTION.split())
+_OPENINGS = """
+    who whom whose what which where when why how is are was were do does did can could in on at to for give tell show
+    name list find
+"""
+OPENINGS = frozenset(_OPENINGS.split())
+TITLES_OF_PEOPLE = frozenset(("dr", "jr", "sr", "mr", "mrs", "ms", "sir"))
+MIN_QUESTION = 4
+
+
+def is_question(text: str, words: list[str]) -> bool:
+    """Whether the text asks something, rather than being more or less a title."""
+    return len(words) >= MIN_QUESTION and (text.rstrip().endswith("?") or words[0] in OPENINGS)
+
+
+def minor_words(words: list[str], *, question: bool) -> set[str]:
+    """Those of the words that say little about what is meant; none where there are no others ("The Who").
+
+    >>> sorted(minor_words(["who", "was", "jacque", "chirac"], question=True))
+    ['was', 'who']
+    """
+    noise = NOISE | QUESTION if question else NOISE
+    minor = {word for word in words if word in noise or word in TITLES_OF_PEOPLE or (len(word) == 1 and word.isalpha())}
+    return minor if len(minor) < len(set(words)) else set()
+
+
 _TENS = ["", "x", "xx", "xxx", "xl", "l", "lx"]
 _ONES = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
 # to 69, which covers kings, popes and Super Bowls; "l" alone is a letter
@@ -85,10 +116,11 @@ class Variant:
     titles: int
 
 
-def variants(query: list[str], index: WordIndex, *, wide: bool = False) -> list[Variant]:
+def variants(query: list[str], fixed: set[str], index: WordIndex, *, wide: bool = False) -> list[Variant]:
     """All variants that the index knows of, the words themselves first.
 
-    wide  also corrections of words that are known, and other inflections: dearer, for when nothing matched well.
+    fixed  words that are taken as they are, if the index knows them
+    wide   also corrections of words that are known, and other inflections: dearer, for when nothing matched well.
     """
     found: list[Variant] = []
 
@@ -116,17 +148,17 @@ def variants(query: list[str], index: WordIndex, *, wide: bool = False) -> list[
             continue
         titles = index.titles_with(word)
         rare = titles <= max(5, min(RARE_TITLES, index.count * RARE_SHARE))
-        if rare or (wide and word not in NOISE):
+        if rare or (wide and word not in fixed):
             for other, likeness in corrections(word, index):
                 if not titles or likeness >= 0.7:
                     add(here, (other,), likeness * 0.95 if titles else likeness)
-        elif word not in NOISE:
+        elif word not in fixed:
             for other, likeness in alike(word, index.sounding_like(word, SOUNDS), [], index):
                 add(here, (other,), likeness * 0.9)
         if rare:
             for left, right in splits(word, titles, index):
                 add(here, (left, right), 0.85)
-        if wide and word not in NOISE:
+        if wide and word not in fixed:
             for other in inflections(word, index):
                 add(here, (other,), 0.75)
     return found

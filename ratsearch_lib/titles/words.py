@@ -26,6 +26,7 @@ WORDS, VOCABULARY, FREQUENT = "words", "vocabulary", "frequent.json"
 SPELLINGS, SPELLING_ENDS = "spellings.bin", "spelling_ends.bin"  # of the vocabulary: UTF-8; uint32 ends
 WRITER_BYTES = 200_000_000  # tantivy's buffer; smaller gives more segments to merge
 MIN_WRITER_BYTES = 16_000_000
+CACHED = 2048  # look-ups kept
 FREQUENT_SHARE = 1 / 20_000  # a word in more titles than this has its frequency kept beside the index
 
 
@@ -176,7 +177,11 @@ class WordIndex:
         self.frequent: dict[str, int] = json.loads((folder / FREQUENT).read_text(encoding="utf-8"))
         # of words whose frequency is not kept, in titles: not worth a look-up each
         self.rare_weight = self.weight_of(min(6, math.ceil(self.count * FREQUENT_SHARE)))
-        self.titles_with = lru_cache(8192)(self._titles_with)
+        # a query asks for the same words several times, the next query often for some of them again
+        self.titles_with = lru_cache(CACHED)(self._titles_with)
+        self.within_one_edit = lru_cache(CACHED)(self._within_one_edit)
+        self.sharing_trigrams = lru_cache(CACHED)(self._sharing_trigrams)
+        self.sounding_like = lru_cache(CACHED)(self._sounding_like)
 
     def weight_of(self, titles: int) -> float:
         """Inverse document frequency, as in BM25: rare words count for more."""
@@ -209,16 +214,16 @@ class WordIndex:
 
     # Words by likeness
 
-    def within_one_edit(self, word: str, limit: int) -> list[str]:
+    def _within_one_edit(self, word: str, limit: int) -> list[str]:
         """Known words one insertion, deletion, substitution or swap away, the most frequent first."""
         query = self._query.fuzzy_term_query(self._vocabulary.schema, "word", word, 1)
         return self._spelling(self._vocabulary.search(query, limit, by="titles"))
 
-    def sharing_trigrams(self, word: str, limit: int) -> list[str]:
+    def _sharing_trigrams(self, word: str, limit: int) -> list[str]:
         weights = dict.fromkeys(sorted(trigrams(word)), 1.0)
         return self._spelling(self._vocabulary.search(self._any("trigram", weights, self._vocabulary), limit))
 
-    def sounding_like(self, word: str, limit: int) -> list[str]:
+    def _sounding_like(self, word: str, limit: int) -> list[str]:
         """Known words with the same `sound`, the most frequent first."""
         query = self._query.term_query(self._vocabulary.schema, "sound", sound(word))
         return self._spelling(self._vocabulary.search(query, limit, by="titles"))
