@@ -6,7 +6,6 @@ This file opens what was asked for and lays out the page. An answer's way onto i
 
 import argparse
 import asyncio
-import html
 import os
 import signal
 import sys
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 from ratsearch_lib.agent.events import Event
 from ratsearch_lib.cli import options as opening
 from ratsearch_lib.errors import RatsearchError
+from ratsearch_lib.ui.about import header_html, index_line, questions_for, welcome
 from ratsearch_lib.ui.conversation import Conversation
 from ratsearch_lib.ui.headers import SecurityHeaders
 from ratsearch_lib.ui.messages import as_typed, typed
@@ -27,8 +27,6 @@ from ratsearch_lib.view import LOGO
 
 if TYPE_CHECKING:
     import gradio as gr
-
-    from ratsearch_lib.library import Library
 
 UI = Path(__file__).parent / "ratsearch_lib" / "ui"
 DEFAULT_PORT = 7860
@@ -184,13 +182,21 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
         return [], gr.Textbox(value="", submit_btn=True, stop_btn=False)
 
     async def describe() -> AsyncIterator[tuple]:
-        yield header_html("Opening the archive and the model…"), gr.skip()
+        yield gr.skip(), header_html("Opening the archive and the model…"), gr.skip()
         session = await ready(opened)
-        chat = gr.Chatbot(placeholder=welcome(session.library), examples=examples(session.library))
-        yield header_html(session.archive_line, session.model_line), chat
+        examples = [{"text": each, "display_text": as_typed(each)} for each in questions_for(session.library)]
+        chat = gr.Chatbot(placeholder=welcome(session.library), examples=examples)
+        yield chat, *header_and_clock()
+
+    def header_and_clock():
+        """The header, and the clock that updates it while the title index is being built."""
+        session = opened.result()
+        index = index_line(session.library)
+        return header_html(session.archive_line, session.model_line, index), gr.Timer(active=bool(index))
 
     with gr.Blocks(title="ratsearch", fill_height=True, fill_width=True, analytics_enabled=False) as page:
         conversation = gr.State(Conversation)
+        clock = gr.Timer(2, active=False)
         with gr.Column(elem_id="page", scale=1):
             with gr.Row(elem_id="top"):
                 header = gr.HTML(header_html(), elem_id="header", padding=False)
@@ -233,7 +239,8 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
         box.stop(Conversation.stop, conversation, None, **at_once)
         new.click(clear, conversation, [chat, box], **at_once)
         chat.clear(clear, conversation, [chat, box], **at_once)
-        page.load(describe, None, [header, chat], **private)
+        page.load(describe, None, [chat, header, clock], **private)
+        clock.tick(header_and_clock, None, [header, clock], **at_once)
     return page
 
 
@@ -243,38 +250,6 @@ async def ready(opened: Future[opening.Session]) -> opening.Session:
 
 def first_index(index: int | tuple[int, ...]) -> int:
     return index if isinstance(index, int) else index[0]
-
-
-def header_html(*lines: str) -> str:
-    shown = "<br>".join(html.escape(line) for line in lines)
-    return f"<h1>ratsearch <code>{html.escape(LOGO)}</code></h1><p>{shown}</p>"
-
-
-def welcome(library: "Library") -> str:
-    archive = library.archive
-    size = f"{archive.article_count:,} articles, on this machine."
-    return f"# `{LOGO}`\n### {as_typed(archive.name)}\n{size} Ask it something."
-
-
-def examples(library: "Library") -> list[dict]:
-    return [{"text": question, "display_text": as_typed(question)} for question in questions_for(library)]
-
-
-def questions_for(library: "Library", n: int = 4) -> list[str]:
-    """Questions that this archive can answer: the sample's own, or about articles from all over it."""
-    from ratsearch_lib import sample
-
-    archive = library.archive
-    if archive.path == sample.archive_path():
-        return sample.questions()
-    titles = {}
-    step = max(1, archive.entry_count // 200)
-    for id in range(step // 2, archive.entry_count, step):
-        entry = archive.entry_by_id(id)
-        if entry.is_html and entry.redirect_path is None and 3 < len(entry.title) < 32 and "/" not in entry.title:
-            titles[entry.title] = None
-    spread = list(titles)[:: max(1, len(titles) // n)][:n]
-    return [f"What is there to know about {title}?" for title in spread]
 
 
 if __name__ == "__main__":

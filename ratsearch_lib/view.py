@@ -31,6 +31,7 @@ MAX_TITLE_CHARS = 80
 
 STOP_REASONS = {
     "length": "The reply was cut off at the model's token limit.",
+    "max_steps": "The model went on calling tools, so it was asked to answer with what it had read.",
     "empty": "The model's reply was empty: ask again, or in other words.",
 }
 

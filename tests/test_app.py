@@ -206,7 +206,7 @@ def script(request: Request):
             return error_reply(401, "no key")
         case "What do rats cost?":
             if not results:
-                calls = tool_call("read_article", {"title": "Rat"}), tool_call("search", {"q": "x"}, id="c2", index=1)
+                calls = tool_call("read_article", {"title": "Rat"}), tool_call("divide", {"a": 1}, id="c2", index=1)
                 return sse(
                     progress(2210, 2210), reasoning("Read *Rat*."), *calls, finish("tool_calls"), usage(2210, 57)
                 )
@@ -214,8 +214,8 @@ def script(request: Request):
         case "Attack":
             if len(results) < 2:
                 attack = "\n\n".join(INJECTIONS)
-                name, title = ("read_article", HOSTILE_TITLE) if results else (INJECTIONS[1], attack)
-                return sse(reasoning(attack), text(attack), tool_call(name, {"title": title}), finish("tool_calls"))
+                call = ("read_article", {"title": HOSTILE_TITLE}) if results else (INJECTIONS[1], {"x": attack})
+                return sse(reasoning(attack), text(attack), tool_call(*call), finish("tool_calls"))
             return sse(*(text(injection + "\n\n") for injection in INJECTIONS), text("The end."), finish())
     asked = [message["content"] for message in messages if message["role"] == "user"]
     return say(f"You asked: {' | '.join(asked)}. Reply {next(REPLY)}.")
@@ -263,7 +263,7 @@ def test_how_an_answer_comes_about(page):
     expect(call).to_contain_text(re.compile(r"\(\d+(\.\d+)?m?s\)"))
     expect(call).to_contain_text("Read: Rat")
     expect(call).to_contain_text("A rat is a rodent <b>.")
-    expect(unfold(page, "search | x failed")).to_contain_text("Error")
+    expect(unfold(page, "divide | 1 failed")).to_contain_text("There is no tool")
 
 
 @pytest.mark.parametrize(("question", "seen"), [("Read for ever", "512 of 2210"), ("Write for ever", "Once upon")])

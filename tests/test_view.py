@@ -192,8 +192,8 @@ def test_an_answer_that_was_not_streamed_is_shown():
     assert [(panel.kind, panel.body) for panel in view.panels] == [("answer", "Bison.")]
 
 
-@pytest.mark.parametrize(("reason", "word"), [("length", "token limit"), ("empty", "empty")])
-def test_the_person_is_told_why_an_answer_is_short(reason, word):
+@pytest.mark.parametrize(("reason", "word"), [("length", "token limit"), ("max_steps", "tools"), ("empty", "empty")])
+def test_the_person_is_told_why_an_answer_is_what_it_is(reason, word):
     view = TurnView()
     view.feed(finished("", reason))
     assert view.panels[-1].kind == "notice"

@@ -1,0 +1,60 @@
+"""What the page says about the archive and the model, and what may be asked of them."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from ..cache import cache_folder
+from ..errors import ArchiveError, RatsearchError
+from ..view import LOGO
+from .messages import as_typed
+
+if TYPE_CHECKING:
+    from ..library import Library
+
+SAMPLED_ENTRIES = 200  # of an archive, to find titles to ask about
+
+
+def header_html(*lines: str) -> str:
+    shown = "<br>".join(html.escape(line) for line in lines if line)
+    return f"<h1>ratsearch <code>{html.escape(LOGO)}</code></h1><p>{shown}</p>"
+
+
+def index_line(library: Library) -> str:
+    """How far the title index is, "" when it is complete."""
+    try:
+        progress = library.index_progress
+    except RatsearchError as error:
+        return str(error)
+    if progress is None:
+        return ""
+    done, total = progress
+    share = f"{100 * done // total} %" if total else f"{done:,} titles"
+    return f"title index: {share} (until it is complete, fewer misspelt titles are found)"
+
+
+def welcome(library: Library) -> str:
+    archive = library.archive
+    size = f"{archive.article_count:,} articles, on this machine."
+    return f"# `{LOGO}`\n### {as_typed(archive.name)}\n{size} Ask it something."
+
+
+def questions_for(library: Library, n: int = 4) -> list[str]:
+    """Questions that this archive can answer: the sample's own, or about articles from all over it."""
+    from .. import sample
+
+    archive = library.archive
+    if archive.path.parent == cache_folder("sample"):
+        return sample.questions()
+    titles = {}
+    step = max(1, archive.entry_count // SAMPLED_ENTRIES)
+    for id in range(step // 2, archive.entry_count, step):
+        try:
+            entry = archive.entry_by_id(id)
+        except ArchiveError:
+            continue
+        if entry.is_html and 3 < len(entry.title) < 32 and "/" not in entry.title:
+            titles[" ".join(entry.title.split())] = None
+    spread = list(titles)[:: max(1, len(titles) // n)][:n]
+    return [f"What is there to know about {title}?" for title in spread]
