@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from . import inline, rules
 from .model import Article, Section
+from .tree import depth
 
-MAX_HTML_CHARS = 1_000_000  # html2text takes half a second for this much
+# Beyond these html2text takes long, and on nested lists and quotations without end.
+MAX_HTML_CHARS = 300_000
+MAX_DEPTH = 60
 
 _CLUTTER = ", ".join(
     [
@@ -17,22 +20,29 @@ _CLUTTER = ", ".join(
         *("footer", "aside", "dialog", "[hidden]", "[role=navigation]", "[role=search]", "[role=banner]"),
         *("[role=contentinfo]", ".navbar", ".sidebar", ".breadcrumb", ".breadcrumbs", ".footer", "#footer"),
         *(".pagination", ".headerlink", ".skip-link", ".sr-only", ".toc", "#toc", ".menu"),
+        # questions and answers: votes, who wrote it, what one may do about it
+        *(".reputation", ".score", ".votecell", ".js-vote-count", ".js-voting-container", ".author", ".user-info"),
+        *(".post-signature", ".post-menu", ".tags", ".post-taglist"),
     ]
 )
 _HEADING = re.compile(r"(#{1,6}) +(.+)")
 _BULLET = re.compile(r"^(\s*)\* ")
+_ESCAPED = re.compile(r"^(\s*(?:\d+)?)\\([-+.#])")  # html2text guards against lists where there are none
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
-def article(page: LexborHTMLParser, root: LexborNode, title: str) -> Article:
-    """Title, lead and sections of a page, cut at its headings."""
+def article(root: LexborNode, title: str) -> Article | None:
+    """Title, lead and sections of a page, cut at its headings; None when it is not for html2text."""
     for node in root.css(_CLUTTER):
         node.decompose()
     for node in root.css("[style]"):
         if rules.HIDDEN_STYLE.search(node.attributes.get("style") or ""):
             node.decompose()
+    html = root.html or ""
+    if len(html) > MAX_HTML_CHARS or depth(html) > MAX_DEPTH:
+        return None
     links = _links(root)
-    lead, sections = _cut(_markdown(root), title)
+    lead, sections = _cut(_markdown(html), title)
     return Article(title, lead, sections=sections, links=links)
 
 
@@ -47,18 +57,13 @@ def _links(root: LexborNode) -> tuple[tuple[str, str], ...]:
     return tuple(links.items())
 
 
-def _markdown(root: LexborNode) -> str:
+def _markdown(html: str) -> str:
     import html2text
 
-    html = root.html or ""
-    if len(html) > MAX_HTML_CHARS:
-        html = html[: html.rfind("<", 0, MAX_HTML_CHARS)]
     converter = html2text.HTML2Text(bodywidth=0)
     converter.ignore_links = True
     converter.ignore_images = True
     converter.ignore_emphasis = True
-    converter.mark_code = False
-    converter.single_line_break = False
     return converter.handle(html)
 
 
@@ -67,7 +72,7 @@ def _cut(markdown: str, title: str) -> tuple[str, tuple[Section, ...]]:
     for line in markdown.splitlines():
         heading = _HEADING.fullmatch(line.strip())
         if heading is None:
-            parts[-1][2].append(_BULLET.sub(_dash, line.rstrip()))
+            parts[-1][2].append(_ESCAPED.sub(r"\1\2", _BULLET.sub(_dash, line.rstrip())))
         elif heading[2].strip().casefold() != title.casefold():
             parts.append((max(2, len(heading[1])), heading[2].strip(), []))
     texts = [

@@ -21,6 +21,24 @@ _BRACKETED = re.compile(r"[\[［][^\[\]［］]{1,40}[\]］]")
 _STYLE = re.compile(r"\{\\(?:displaystyle|textstyle|scriptstyle)\b\s*(.*)\}", re.S)
 _OUTWARD = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//|(?:mailto|tel|geo|javascript|data|magnet|news|urn|irc|sip):", re.I)
 
+_SPACE = " \t\r\f\v\u00a0\u2002-\u200a\u202f\u3000"
+_SPACES = re.compile(f"(?:  | ?[{_SPACE[1:]}])[{_SPACE}]*")  # all but a single plain space
+_AROUND_NEWLINE = re.compile(" ?\n ?")
+_NEWLINES = re.compile("\n+")
+_INVISIBLE = re.compile("[\u200b\u2060\ufeff\u00ad\u200e\u200f]+")
+
+
+def clean(text: str, line_break: str = "\n") -> str:
+    """White space as a browser would show it; each <br> (here "\\n") as `line_break`."""
+    if not text.isascii():
+        text = _INVISIBLE.sub("", text)
+    text = _SPACES.sub(" ", text)
+    if "\n" in text:
+        text = _AROUND_NEWLINE.sub("\n", text)
+        if line_break != "\n":
+            text = _NEWLINES.sub(line_break, text.strip("\n "))
+    return text.strip()
+
 
 def write(walker: Walker, node: LexborNode, tag: str, attributes: dict, classes: str, depth: int) -> None:
     """Add an inline element to the line that is being written."""
@@ -39,8 +57,6 @@ def write(walker: Walker, node: LexborNode, tag: str, attributes: dict, classes:
     elif tag in ("sup", "sub"):
         _script(walker, node, tag, depth)
     elif tag in ("code", "kbd", "samp", "tt"):
-        from .walk import clean
-
         if text := clean(walker.capture(node, depth), " "):
             buffer.append(f"`{text}`" if "`" not in text else text)
     elif "chemf" in classes:  # super- and subscript one above the other, with a <br> between
@@ -63,9 +79,8 @@ def _link(walker: Walker, node: LexborNode, attributes: dict, classes: str, dept
         walker.outward += 1
     elif not leads_out(href) and len(walker.links) < MAX_LINKS:
         target = link_target(href)
-        text = " ".join(text.split())
-        if target and text:
-            walker.links.setdefault(target, text)
+        if target and target not in walker.links and (text := " ".join(text.split())):
+            walker.links[target] = text
 
 
 def leads_out(href: str) -> bool:
@@ -90,8 +105,6 @@ def link_target(href: str) -> str:
 
 
 def _script(walker: Walker, node: LexborNode, tag: str, depth: int) -> None:
-    from .walk import clean
-
     text = clean(walker.capture(node, depth), " ")
     if not text or _BRACKETED.fullmatch(text):
         return  # nothing, or a reference mark

@@ -9,9 +9,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ..errors import ArticleError
 from . import foreign, rules
+from .inline import clean
 from .model import Article, Section
 from .tree import decode, parse_tree
-from .walk import Part, Walker, clean, text_of
+from .walk import Part, Walker, text_of
 
 _WIKI_ROOTS = ("#mw-content-text", ".mw-parser-output", "#bodyContent", ".mw-body-content", ".mw-body")
 _SITE_ROOTS = ("main", "article", "[role=main]", "#content", "#main", "#main-content")
@@ -25,7 +26,8 @@ def parse(html: str | bytes, title: str | None = None) -> Article:
     title = " ".join((title or heading).split())
     redirect_to = _redirect(page)
     is_wiki, root = _root(page)
-    article = _wiki_article(page, root, title, heading) if is_wiki else foreign.article(page, root, title)
+    article = None if is_wiki else foreign.article(root, title)
+    article = article or _wiki_article(page, root, title, heading)
     if not (article.lead or article.infobox or article.sections):
         body = page.body
         lead = clean(text_of(body)) if body is not None else ""

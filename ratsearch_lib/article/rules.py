@@ -57,7 +57,8 @@ APPARATUS_HEADINGS = frozenset(
     referencias|notas|enlaces externos|notas y referencias|note|collegamenti esterni|altri progetti
     referências|ligações externas|notas e referências|bronnen|externe links|externe link|noten
     bronnen, noten en/of referenties|przypisy|linki zewnętrzne|примечания|ссылки|примітки|посилання|зноскі|спасылкі
-    参考文献|參考文獻|参考资料|參考資料|参考来源|參考來源|外部链接|外部連結|注释|註釋|脚注|腳註|出典|外部リンク|각주|외부 링크
+    参考文献|參考文獻|参考资料|參考資料|参考来源|參考來源|外部链接|外部連結
+    注释|註釋|脚注|腳註|出典|外部リンク|각주|외부 링크
     مراجع|المراجع|وصلات خارجية|روابط خارجية|هوامش|הערות שוליים|קישורים חיצוניים|לקריאה נוספת
     kaynakça|dış bağlantılar|källor|externa länkar|lähteet|aiheesta muualla|viitteet|источники|jegyzetek
     további információk|poznámky|externí odkazy|reference|odkazy""".replace("\n", "|")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborNode
 
 from . import rules
+from .inline import clean
 
 if TYPE_CHECKING:
     from .walk import Walker
@@ -86,8 +87,6 @@ def cells_of(row: LexborNode):
 
 def cell_text(walker: Walker, cell: LexborNode, depth: int, separator: str = "; ") -> str:
     """A cell on one line, its lines and list items joined by `separator`."""
-    from .walk import clean
-
     walker.in_cell += 1
     text = clean(walker.capture(cell, depth), "\0")
     walker.in_cell -= 1
@@ -154,9 +153,9 @@ def _row(walker: Walker, row: LexborNode, rows_left: int, carried: dict, depth: 
         is_header = is_header and cell.tag == "th"
         separator = " " if cell.tag == "th" else "; "
         text = "" if walker.skips(cell.tag, attributes) else cell_text(walker, cell, depth, separator)
-        columns = min(_span(attributes.get("colspan")), max(1, MAX_COLUMNS - len(cells)))
-        height = min(_span(attributes.get("rowspan")), rows_left)
-        for column in range(columns):
+        width, height = attributes.get("colspan"), attributes.get("rowspan")
+        height = min(_span(height), rows_left) if height else 1
+        for column in range(min(_span(width), max(1, MAX_COLUMNS - len(cells))) if width else 1):
             shown = text if column == 0 or cell.tag == "th" else ""
             if height > 1:
                 carried[len(cells)] = [height - 1, shown]

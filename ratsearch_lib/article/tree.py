@@ -1,41 +1,50 @@
 """From bytes that may be anything to a tree that is safe to walk.
 
-The parser is lexbor. Its time grows with the square of the nesting depth and of the formatting elements left open,
-and its tree takes about a hundred times the tags' number in bytes: the markup is measured first, in one pass over
-its tags, and what goes beyond the limits is taken out before it is parsed.
+The parser is lexbor. Its time grows with the square of the nesting depth, of the formatting elements left open and of
+an element's attributes, and its tree takes some hundred bytes for each tag: the markup is measured first, and what goes
+beyond the limits is taken out before it is parsed.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from collections.abc import Iterable
+from itertools import accumulate, islice
+from operator import sub
 
 from selectolax.lexbor import LexborHTMLParser
 
 from .rules import names
 
-MAX_CHARS = 6_000_000  # the largest real page seen has 4.1 million
+MAX_CHARS = 5_000_000  # the largest real page seen has 4.1 million
 MAX_TAGS = 250_000
-MAX_DEPTH = 400
-MAX_OPEN_FORMATS = 40
+MAX_DEPTH = 200
+MAX_OPEN_FORMATS = 300_000  # formatting elements open, summed over the page's tags: <p> opens them all anew
+MAX_SELECTS = 200
+MAX_ATTRIBUTES = 300  # of an element
+LONG_TAG_CHARS = 3000
 
-_TAG = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*)")
-_WHOLE_TAG = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*)[^>]*>?")
+_TAG = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9-]*)")
+_WHOLE_TAG = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9-]*)[^<>]*>?")
+_NAME = re.compile("[a-zA-Z][a-zA-Z0-9-]*")
+_QUOTED = re.compile(r"""=\s*(?:"[^"]*"?|'[^']*'?)""")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]+)""", re.I)
-_LONG_TAG = re.compile(r"<[^<>]{20000,}")
 _VOID = names("area base br col embed hr img input link meta param source track wbr")
-# Closed by their like or by their parent's end: left open, they do not nest.
-_SELF_CLOSING = names("p li dd dt tr td th thead tbody tfoot option")
+# Closed by the next of their kind or by their parent's end: left open, they do not nest.
+_SELF_CLOSING = names("p li dd dt tr td th thead tbody tfoot option rt rp")
+_FORMS = names("select option optgroup")
 _FORMATS = names("a b big code em font i nobr s small strike strong tt u")
 
 
 def decode(html: str | bytes) -> str:
     """The text of a page: UTF-8 where it can be, else the character set that it names, else Windows-1252."""
     if not isinstance(html, str):
-        html = _decode(bytes(html[: MAX_CHARS * 3]))
+        html = _decode(bytes(html[: 2 * MAX_CHARS]))
     html = html[:MAX_CHARS]
-    if not html.isascii():
-        html = html.encode("utf-8", "replace").decode("utf-8")  # lone surrogates
+    try:
+        html.encode("utf-8")
+    except UnicodeEncodeError:  # lone surrogates
+        html = html.encode("utf-8", "replace").decode("utf-8")
     return html.replace("\x00", "")
 
 
@@ -47,15 +56,13 @@ def _decode(html: bytes) -> str:
         return html.decode("utf-8")
     except UnicodeDecodeError:
         text = html.decode("utf-8", "replace")
-    if text.count("\ufffd") * 20 < len(html) - len(html.translate(None, bytes(range(128, 256)))):
+    if text.count("\ufffd") * 20 < sum(map(html.count, (b"\xc3", b"\xd0", b"\xe3", b"\xe4", b"\xd8", b"\xd7"))):
         return text  # UTF-8 with a damaged place or two
     named = _CHARSET.search(html[:4096])
-    for name in (named[1].decode("ascii") if named else "windows-1252", "windows-1252"):
-        try:
-            return html.decode(name, "replace")
-        except (LookupError, UnicodeError):
-            continue
-    return text
+    try:
+        return html.decode(named[1].decode("ascii") if named else "windows-1252", "replace")
+    except (LookupError, UnicodeError):  # no such character set, or one that is no text
+        return html.decode("windows-1252", "replace")
 
 
 def parse_tree(html: str) -> LexborHTMLParser:
@@ -63,8 +70,35 @@ def parse_tree(html: str) -> LexborHTMLParser:
     return LexborHTMLParser(_within_limits(html))
 
 
+def _within_limits(html: str) -> str:
+    pieces = html.split("<")
+    if max(map(len, pieces)) > LONG_TAG_CHARS:
+        for number, piece in enumerate(pieces):
+            if len(piece) > LONG_TAG_CHARS:
+                pieces[number] = _few_attributes(piece)
+        html = "<".join(pieces)
+    del pieces
+    tags = _TAG.findall(html)
+    if len(tags) > MAX_TAGS:
+        last = next(islice(_TAG.finditer(html), MAX_TAGS, None))
+        html, tags = html[: last.start()], tags[:MAX_TAGS]
+    if sum(_depths(map(_FormatSteps().__getitem__, tags))) > MAX_OPEN_FORMATS:
+        html = _WHOLE_TAG.sub(lambda tag: "" if tag[1].lstrip("/").lower() in _FORMATS else tag[0], html)
+    if tags.count("select") > MAX_SELECTS:
+        html = _WHOLE_TAG.sub(lambda tag: "" if tag[1].lstrip("/").lower() in _FORMS else tag[0], html)
+    steps = _Steps()
+    if max(_depths(map(steps.__getitem__, tags)), default=0) > MAX_DEPTH:
+        html = _without_deeper(html, steps)
+    return html
+
+
+def depth(html: str) -> int:
+    """How deep the elements of `html` are nested."""
+    return max(_depths(map(_Steps().__getitem__, _TAG.findall(html))), default=0)
+
+
 class _Steps(dict):
-    """How each tag changes the depth: looked up per tag, worked out once per name."""
+    """How far each tag leads down, by name ("div", "/div"): worked out once for each name."""
 
     def __missing__(self, tag: str) -> int:
         name = tag.lstrip("/").lower()
@@ -73,43 +107,38 @@ class _Steps(dict):
         return step
 
 
-class _FormatSteps(dict):
+class _FormatSteps(_Steps):
+    """The same for formatting elements alone."""
+
     def __missing__(self, tag: str) -> int:
-        step = (-1 if tag[0] == "/" else 1) if tag.lstrip("/").lower() in _FORMATS else 0
+        step = super().__missing__(tag) if tag.lstrip("/").lower() in _FORMATS else 0
         self[tag] = step
         return step
 
 
-def _down(depth: int, step: int) -> int:
-    return depth + step if depth + step > 0 else 0
+def _depths(steps: Iterable[int]) -> Iterable[int]:
+    """The depth after each step, where a step up from the ground leads nowhere."""
+    sums = list(accumulate(steps))
+    return map(sub, sums, accumulate(sums, min, initial=0))
 
 
-def _within_limits(html: str) -> str:
-    html = _LONG_TAG.sub("<", html)
-    tags = _TAG.findall(html)
-    if len(tags) > MAX_TAGS:
-        for n, tag in enumerate(_TAG.finditer(html)):
-            if n == MAX_TAGS:
-                html, tags = html[: tag.start()], tags[:MAX_TAGS]
-                break
-    if len(tags) > MAX_DEPTH and max(accumulate(map(_Steps().__getitem__, tags), _down)) > MAX_DEPTH:
-        html = _without(html, _Steps(), MAX_DEPTH)
-    if (
-        len(tags) > MAX_OPEN_FORMATS
-        and max(accumulate(map(_FormatSteps().__getitem__, tags), _down)) > MAX_OPEN_FORMATS
-    ):
-        html = _without(html, _FormatSteps(), MAX_OPEN_FORMATS)
-    return html
-
-
-def _without(html: str, steps: dict[str, int], limit: int) -> str:
-    """`html` without the tags that lead deeper than `limit`."""
+def _without_deeper(html: str, steps: dict[str, int]) -> str:
+    """`html` without the tags that lead deeper than MAX_DEPTH."""
     depth = 0
 
     def keep(tag: re.Match) -> str:
         nonlocal depth
         step = steps[tag[1]]
-        depth = _down(depth, step)
-        return " " if step and depth + (step < 0) > limit else tag[0]
+        depth = max(0, depth + step)
+        return " " if step and depth - min(0, step) > MAX_DEPTH else tag[0]
 
     return _WHOLE_TAG.sub(keep, html)
+
+
+def _few_attributes(piece: str) -> str:
+    """A tag and the text after it (its "<" taken off): the tag without its attributes if they are too many."""
+    tag, end, text = piece.partition(">")
+    name = _NAME.match(tag)
+    if name is None or len(tag) <= LONG_TAG_CHARS:
+        return piece
+    return piece if len(_QUOTED.sub(" ", tag).replace("/", " ").split()) < MAX_ATTRIBUTES else name[0] + end + text

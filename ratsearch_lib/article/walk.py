@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborNode
 
 from . import inline, rules, tables
+from .inline import clean
 
 MAX_DEPTH = 80  # of nested elements walked one by one; what is deeper comes as plain text
 MAX_FLAT_NODES = 200_000
@@ -23,10 +24,6 @@ BLOCKS = rules.names(
 )
 _HEADINGS = {"h1": 2, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _LANGUAGE = re.compile(r"(?:mw-highlight-lang-|brush:\s*|language-|lang-|source-)([A-Za-z0-9_+#-]+)")
-_SPACES = re.compile(r"[ \t\r\f\v\u00a0\u2002-\u200a\u202f\u3000]+")
-_AROUND_NEWLINE = re.compile(r" ?\n ?")
-_NEWLINES = re.compile(r"\n+")
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u2060\ufeff\u00ad\u200e\u200f"), None)
 
 
 @dataclass(slots=True)
@@ -40,14 +37,6 @@ class Part:
     blocks: list[tuple[int, str]] = field(default_factory=list)  # number of the list it belongs to or 0, text
     items: int = 0
     outward: int = 0
-
-
-def clean(text: str, line_break: str = "\n") -> str:
-    """White space as a browser would show it; each <br> (here "\\n") as `line_break`."""
-    text = _AROUND_NEWLINE.sub("\n", _SPACES.sub(" ", text))
-    if line_break != "\n":
-        text = _NEWLINES.sub(line_break, text.strip("\n "))
-    return text.translate(_INVISIBLE).strip()
 
 
 class Walker:
