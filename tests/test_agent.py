@@ -47,6 +47,8 @@ def read_article(title: str, *, context: ToolContext) -> str:
     """read an article"""
     if title == "Damaged":
         raise ArchiveError("rats.zim is damaged.")
+    if context.choose:
+        title = "Rat"
     if title not in ARTICLES:
         return "Article not found. Related articles:\nRat\nBison"
     best = (Passage(f"A {title} is a rodent or a bovid."),)
@@ -234,6 +236,15 @@ def test_the_same_call_again_is_answered_in_a_line_and_the_tools_are_gone():
     assert "before" in second.text
     assert ["tools" in request.json for request in requests] == [True, True, False]
     assert (events[-1].answer, events[-1].stop_reason) == ("A rodent.", "repeated")
+
+
+def test_a_miss_asked_for_again_reads_the_best_match():
+    events, requests = run([*reads("Rat (rodent)", "Rat (rodent)"), say("A rodent.")])
+    first, second = of_type(events, ToolResult)
+    assert first.text.startswith("Article not found.")
+    assert second.text == ARTICLES["Rat"]
+    assert ["tools" in request.json for request in requests] == [True, True, True]
+    assert events[-1].stop_reason == "answered"
 
 
 def test_an_empty_reply_is_asked_for_again_once():

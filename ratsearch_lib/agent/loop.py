@@ -90,7 +90,8 @@ class Agent:
     async def _loop(self, messages: list[Message], context: ToolContext) -> AsyncGenerator[Event, None]:
         window = await self.client.awindow()
         said: list[str] = []
-        read: set[tuple[str, str]] = set()  # the calls of this run
+        missed: set[tuple[str, str]] = set()  # the calls of this run that read nothing
+        done: set[tuple[str, str]] = set()  # and those that need not be run again
         prompt_tokens = completion_tokens = steps = 0
         asked_again = repeated = insists = False
         asked = list(messages)
@@ -125,12 +126,13 @@ class Agent:
             for call in reply.calls:
                 yield ToolCall(call.id, call.name, call.arguments or {})
                 key = (call.name, json.dumps(call.arguments, sort_keys=True))
-                if key in read:
+                if key in done:
                     repeated = True
                     result = ToolResult(call.id, READ_BEFORE, False, None, None, 0.0)
                 else:
+                    context.choose = key in missed  # it cannot choose from the titles that it was shown
                     result = await self.toolbox.run(call, context)
-                    read.add(key)
+                    (done if result.title or key in missed else missed).add(key)
                 yield result
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
         answer = "\n\n".join(text.strip() for text in said if text.strip())
