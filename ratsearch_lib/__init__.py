@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
         ReasoningDelta,
         RunFinished,
         TextDelta,
+        TextWasReasoning,
         ToolCall,
         ToolResult,
         Usage,
@@ -53,8 +54,8 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "agent.events": (
-        "Event", "Generated", "Notice", "Prefill", "ReasoningDelta", "RunFinished", "TextDelta", "ToolCall",
-        "ToolResult", "Usage",
+        "Event", "Generated", "Notice", "Prefill", "ReasoningDelta", "RunFinished", "TextDelta", "TextWasReasoning",
+        "ToolCall", "ToolResult", "Usage",
     ),
     "agent.loop": ("Agent",),
     "archive": ("Archive", "Entry"),

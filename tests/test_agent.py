@@ -13,6 +13,7 @@ from ratsearch_lib.agent.events import (
     ReasoningDelta,
     RunFinished,
     TextDelta,
+    TextWasReasoning,
     ToolCall,
     ToolResult,
     Usage,
@@ -384,3 +385,12 @@ def test_ask_returns_the_end_of_the_run():
         finished = Agent(ChatClient(server.base_url), [], mode="tools").ask("?")
     assert isinstance(finished, RunFinished)
     assert finished.answer == "A rodent."
+
+
+def test_text_that_turns_out_to_be_reasoning_is_no_answer():
+    unopened = sse(text("I should "), text("read.</think>"), tool_call("read_article", {"title": "Rat"}), finish())
+    events, requests = run([unopened, say("A rodent.")])
+    kinds = [type(event) for event in events if not isinstance(event, Generated | Prefill)]
+    assert kinds[:4] == [TextDelta, TextDelta, TextWasReasoning, ToolCall]
+    assert events[-1].answer == "A rodent."
+    assert "I should" not in requests[1].body.decode()

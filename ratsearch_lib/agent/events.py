@@ -1,7 +1,7 @@
 """What a run tells its caller: one frozen dataclass an event.
 
     run      = step* RunFinished
-    step     = Prefill* (ReasoningDelta | TextDelta | Generated)* (ToolCall ToolResult)*
+    step     = Prefill* (ReasoningDelta | TextDelta | TextWasReasoning | Generated)* (ToolCall ToolResult)*
 
 `Prefill` and `Generated` are for progress displays and may be ignored. `Notice` may come anywhere.
 """
@@ -39,6 +39,11 @@ class TextDelta:
     """The next piece of the answer, as Markdown."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextWasReasoning:
+    """The text of this step so far was reasoning: its closing tag has come, and never an opening one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +101,6 @@ class RunFinished:
     stop_reason: str
 
 
-Event = Prefill | Generated | ReasoningDelta | TextDelta | ToolCall | ToolResult | Notice | RunFinished
+Event = (
+    Prefill | Generated | ReasoningDelta | TextDelta | TextWasReasoning | ToolCall | ToolResult | Notice | RunFinished
+)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..chat.client import ChatClient
 from ..chat.repair import HeldText, Parameters, find_calls, repair_arguments, repair_name
-from .events import Event, Generated, Prefill, ReasoningDelta, TextDelta
+from .events import Event, Generated, Prefill, ReasoningDelta, TextDelta, TextWasReasoning
 
 
 @dataclass(slots=True)
@@ -82,6 +82,10 @@ async def stream_reply(
         async for delta in deltas:
             if delta.prefill:
                 yield Prefill(*delta.prefill)
+            if delta.was_reasoning:
+                reply.reasoning += reply.text + held.rest
+                reply.text, held = "", HeldText(known)
+                yield TextWasReasoning()
             if delta.reasoning:
                 reply.reasoning += delta.reasoning
                 yield ReasoningDelta(delta.reasoning)

@@ -13,6 +13,7 @@ from .bridge import run
 from .delta import Delta
 from .endpoint import Endpoint
 from .info import count_slots, find_window, is_llamacpp, knows_tools, list_models
+from .think import ThinkTags
 from .wire import encodable, read_chunk
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,7 @@ class ChatClient:
         self._endpoint = Endpoint(base_url, api_key, timeout_s=timeout_s, headers=headers)
         self._is_llamacpp: bool | None = None
         self._refused: set[str] = set()
+        self._thinks_first = False
 
     def __repr__(self) -> str:
         return f"ChatClient({self.base_url!r}, model={self.model!r})"  # and not the key
@@ -88,18 +90,25 @@ class ChatClient:
             "messages": list(messages),
             "stream": True,
         }
-        said_anything, finished = False, False
+        said_anything = finished = called = cut = False
+        tags = ThinkTags(inside=self._thinks_first)
         try:
             async with aclosing(self._chunks(body)) as chunks:
                 async for chunk in chunks:
                     delta = read_chunk(chunk)
                     finished = finished or delta.finish_reason is not None
+                    cut = cut or delta.finish_reason == "length"
+                    called = called or bool(delta.tool_calls)
                     said_anything = said_anything or bool(delta.text or delta.reasoning or delta.tool_calls)
                     if delta != _EMPTY:
-                        yield delta
+                        for each in tags.feed(delta):
+                            yield each
         except BadReply:
             if not finished:
                 raise
+        self._thinks_first = self._thinks_first or tags.closed_unopened
+        for each in tags.finish(whole=not (called or cut)):
+            yield each
         if not (said_anything or finished):
             raise failures.broken_off(self.base_url, "it ended before the first word")
 

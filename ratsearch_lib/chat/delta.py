@@ -23,6 +23,7 @@ class Delta:
     finish_reason  "stop", "length", "tool_calls" …, once
     usage          (prompt_tokens, completion_tokens), once, from servers that count
     n_generated    tokens written so far, from servers that say so
+    was_reasoning  the text of this reply so far was reasoning: its closing tag came, and never an opening one
     """
 
     text: str = ""
@@ -32,3 +33,4 @@ class Delta:
     finish_reason: str | None = None
     usage: tuple[int, int] | None = None
     n_generated: int | None = None
+    was_reasoning: bool = False

@@ -11,8 +11,9 @@ from .delta import Delta, ToolCallDelta
 def read_chunk(chunk: dict[str, Any]) -> Delta:
     """One chunk of a stream (or a whole completion, from a server that does not stream) as a `Delta`.
 
-    >>> read_chunk({"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]})
-    Delta(text='Hi', reasoning='', tool_calls=(), prefill=None, finish_reason='stop', usage=None, n_generated=None)
+    >>> delta = read_chunk({"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]})
+    >>> delta.text, delta.finish_reason
+    ('Hi', 'stop')
     """
     choices = chunk.get("choices")
     choice = _mapping(choices[0] if isinstance(choices, list) and choices else None)
