@@ -216,10 +216,10 @@ def test_text_is_never_longer_than_asked(max_chars):
     assert long_article().text(10**6) == long_article().text()
 
 
-PIECES = """<p>|<div class=infobox>|<table class=infobox>|<table class=wikitable>|<tr>|<td>|<th>|</td>|</table>|<ul>|<li>
-<td rowspan=3 colspan=2>|</ul>|<ol start=x>|<dl>|<dt>|<dd>|<h1>|<h2>|<h3 id=a>|</h2>|<pre>|</pre>|<code>|<sup>|<sub>|</a>
-<a href='./X#y'>|<math alttext='x'>|<span class=chemf>|<br>|<b>|<i>|<!--|<![CDATA[|<script>|</script>|<template>|<svg>
-<select>|&amp;|&#0;|&#xD800;|<|<div id=mw-content-text>|<blockquote>|<figure>|<title>|</title>|\0|`|
+PIECES = """<p>|<div class=infobox>|<table class=infobox>|<table class=wikitable>|<tr>|<td>|<th>|</td>|</table>|<ul>
+<li>|<td rowspan=3 colspan=2>|</ul>|<ol start=x>|<dl>|<dt>|<dd>|<h1>|<h2>|<h3 id=a>|</h2>|<pre>|</pre>|<code>|<sup>|<sub>
+</a>|<a href='./X#y'>|<math alttext='x'>|<span class=chemf>|<br>|<b>|<i>|<!--|<![CDATA[|<script>|</script>|<template>
+<svg>|<select>|&amp;|&#0;|&#xD800;|<|<div id=mw-content-text>|<blockquote>|<figure>|<title>|</title>|\0|`|
 <meta http-equiv=refresh content='0;url=./A'>""".replace("\n", "|").split("|")
 MARKUP = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=8)), max_size=60).map("".join)
 

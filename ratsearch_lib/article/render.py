@@ -92,11 +92,8 @@ def _part_of_block(block: str, max_chars: int) -> str:
     if kept:
         return "\n".join(kept)
     end = 0
-    for sentence in sentences(lines[0]):
-        at = lines[0].index(sentence, end) + len(sentence)
-        if at > max_chars:
-            break
-        end = at
+    for sentence in sentences(lines[0][: max(0, max_chars)])[:-1]:  # the last one may be cut
+        end = lines[0].index(sentence, end) + len(sentence)
     if not end and max_chars > 80:
         end = lines[0].rfind(" ", 0, max_chars)
     return lines[0][:end] if end > 0 else ""

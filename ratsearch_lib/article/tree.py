@@ -16,8 +16,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from .rules import names
 
-MAX_CHARS = 5_000_000  # the largest real page seen has 4.1 million
-MAX_TAGS = 250_000
+MAX_CHARS = 4_500_000  # the largest real pages have 4 million, and 45,000 tags
+MAX_TAGS = 120_000
 MAX_DEPTH = 200
 MAX_OPEN_FORMATS = 300_000  # formatting elements open, summed over the page's tags: <p> opens them all anew
 MAX_SELECTS = 200
