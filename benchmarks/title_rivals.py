@@ -105,7 +105,7 @@ def write_zim(pairs: Iterable[tuple[str, str | None]], path: Path) -> None:
         def get_hints(self) -> dict[Hint, bool]:
             return {Hint.FRONT_ARTICLE: True}
 
-    pairs = list(pairs)
+    pairs = list({title.replace(" ", "_"): (title, target) for title, target in pairs}.values())  # a path only once
     articles = {title for title, target in pairs if target is None}
     with Creator(path).config_indexing(True, "eng") as creator:
         for title, target in pairs:
