@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from .errors import ArchiveError, EntryNotFound
+from .spelling import spellings
 
 if TYPE_CHECKING:
     from libzim.reader import Entry as ZimEntry
@@ -79,11 +80,12 @@ class Archive:
         self.path = Path(path)
         if self.path.is_dir():
             raise ArchiveError(f"{self.path} is a folder; name the ZIM file in it.")
-        first_part = self.path.with_name(self.path.name + "aa")
-        if not self.path.exists() and not first_part.exists():
+        parts = (self.path, self.path.with_name(self.path.name + "aa"))
+        file = next((part for part in parts if part.is_file()), None)  # libzim would wait for a pipe for ever
+        if file is None:
             raise ArchiveError(f"There is no file {self.path}; check the path.")
         try:
-            self._zim = Zim(self.path if self.path.exists() else first_part)
+            self._zim = Zim(file)
             self._new_namespaces = self._zim.has_new_namespace_scheme
             self.uuid = self._zim.uuid.hex
             self.entry_count = self._zim.all_entry_count
@@ -290,23 +292,3 @@ class Archive:
     def _size(self, entry: Entry) -> int:
         with self._reading(f'The entry "{entry.path}"'):
             return self._zim._get_entry_by_id(entry.id).get_item().size
-
-
-def spellings(name: str) -> Iterator[tuple[str, str]]:
-    """What a title or path as people and models write it may stand for: (name, section), the likeliest first.
-
-    >>> list(spellings("at%26t"))
-    [('at%26t', ''), ('At%26t', ''), ('at&t', ''), ('At&t', '')]
-    """
-    written = " ".join(name.encode("utf-8", "ignore").decode().split())  # lone surrogates are in no title
-    plain = dict.fromkeys((written, unquote(written), html.unescape(written), html.unescape(unquote(written))))
-    whole = [(each, "") for each in plain]
-    parts = [each.rpartition("#") for each in plain if "#" in each.strip("#")]
-    sections = [(head.strip(), fragment.replace("_", " ").strip()) for head, _, fragment in parts]
-    seen = set()
-    for each, section in whole + sections:
-        first = each[:1]
-        for variant in (each, first.upper() + each[1:], first.lower() + each[1:]):
-            if variant and (variant, section) not in seen:
-                seen.add((variant, section))
-                yield variant, section

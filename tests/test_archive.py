@@ -1,12 +1,14 @@
 """Archive: every generation of ZIM file opens, lists and reads; every damaged one says so."""
 
+import os
 from contextlib import suppress
 
 import pytest
 from libzim.writer import Creator, Hint, Item, StringProvider
 
-from ratsearch_lib.archive import Archive, spellings
+from ratsearch_lib.archive import Archive
 from ratsearch_lib.errors import ArchiveError, EntryNotFound, RatsearchError
+from ratsearch_lib.spelling import spellings
 
 # Counted with zimdump or in the archives' own Counter metadata: articles, and titles with their redirects.
 LISTINGS = {
@@ -228,6 +230,10 @@ def test_a_missing_file_and_a_folder(tmp_path):
         Archive(tmp_path / "gone.zim")
     with pytest.raises(ArchiveError, match="folder"):
         Archive(tmp_path)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.zim")
+        with pytest.raises(ArchiveError, match="no file"):
+            Archive(tmp_path / "pipe.zim")
     assert issubclass(ArchiveError, RatsearchError)
 
 
