@@ -283,7 +283,7 @@ def test_index_command(archive):
     place = f"{archive.path}.ratsearch"
     assert f"titles: {place}/titles (" in titles.replace("\\", "/")
     assert leads.startswith(f"{archive.article_count} first paragraphs")
-    assert titles.endswith(" MB)")
+    assert titles.endswith(" kB)")
     assert [report.split(" (")[0] for report in reports] == [
         f"Indexing the titles of {archive.path.name}",
         f"Indexing the first paragraphs of {archive.path.name}",

@@ -55,4 +55,4 @@ def _build(
 
 def _size(folder: Path) -> str:
     size_bytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return f"{size_bytes / 1e6:,.1f} MB"
+    return f"{size_bytes / 1e6:,.1f} MB" if size_bytes >= 1e6 else f"{size_bytes / 1e3:.0f} kB"
