@@ -6,6 +6,7 @@ This file opens what was asked for and lays out the page. An answer's way onto i
 
 import argparse
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -48,7 +49,7 @@ def main() -> None:
             opened = in_background(open_everything, opening.choose(args, os.environ), stack)
             page = build(opened)
             serve(page, args.host, args.port)
-            stack.callback(page.close, verbose=False)
+            stack.callback(close, page)
             asyncio.run(until_interrupted(opened, page.local_url))
         except RatsearchError as error:
             sys.exit(f"ratsearch: {error}")
@@ -103,7 +104,7 @@ def open_everything(options: opening.Options, stack: ExitStack) -> opening.Sessi
 
 
 def serve(page: "gr.Blocks", host: str, port: int | None) -> None:
-    """Start serving, and return. RatsearchError when the port is taken."""
+    """Start serving, and return. RatsearchError when that fails."""
     import gradio as gr
     from starlette.middleware import Middleware
 
@@ -135,7 +136,18 @@ def serve(page: "gr.Blocks", host: str, port: int | None) -> None:
             max_file_size="1mb",
         )
     except OSError as error:
-        raise RatsearchError(f"The page cannot be served at {host}:{port or DEFAULT_PORT}: {error}") from error
+        where = f"port {port}" if port else f"any port from {DEFAULT_PORT}"
+        raise RatsearchError(
+            f"The page cannot be served at {host}, {where}: it is taken, or this machine was too busy to start within "
+            "5 s. Try again, or name another with --port."
+        ) from error
+
+
+def close(page: "gr.Blocks") -> None:
+    # Without waiting for the connections of open tabs, and without a traceback for each that is cut.
+    logging.getLogger("uvicorn.error").disabled = True
+    page.server.force_exit = True
+    page.close(verbose=False)
 
 
 def build(opened: Future[opening.Session]) -> "gr.Blocks":
@@ -151,6 +163,7 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
     async def ask(question: str, conversation: Conversation) -> AsyncIterator[tuple]:
         """The chat while an answer is written, and the box, which has a stop button meanwhile."""
         if conversation.running:
+            yield gr.skip(), gr.skip()  # without this Gradio would empty both
             return
         box = gr.Textbox(value="", submit_btn=False, stop_btn=True)
         async with aclosing(conversation.ask(question, run)) as chats:

@@ -30,6 +30,7 @@ from .conformance.server import (
     tool_call,
     usage,
 )
+from .hostile import HOSTILE_TITLE, INJECTIONS, hostile_archive
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -37,27 +38,7 @@ TIMEOUT_MS = 60_000  # for a busy machine
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium")
 
-# Each sets window.pwned if it gets to run, or fetches from a foreign address if it gets to load.
-INJECTIONS = [
-    "<script>window.pwned=1</script>",
-    "<img src=x onerror='window.pwned=1'>",
-    "<img src=http://evil.example/a.png>",
-    "![](http://evil.example/b.png)",
-    "[a]: http://evil.example/c.png\n\n![a]",
-    "<svg onload=window.pwned=1>",
-    "<iframe srcdoc='<script>parent.pwned=1</script>'></iframe>",
-    "<style>body{display:none;background:url(http://evil.example/d.png)}</style>",
-    "<link rel=stylesheet href=http://evil.example/e.css>",
-    "</div></div><form action=http://evil.example><input autofocus onfocus=window.pwned=1></form>",
-    "`\n\n<img src=x onerror=window.pwned=1>\n\n`",
-    "```\n<b>\n```\n<details open ontoggle=window.pwned=1>x</details>",
-    "\\(\\href{javascript:window.pwned=1}{x}\\) \\(<img src=x onerror=window.pwned=1>\\)",
-    '```mermaid\ngraph TD; A["<img src=x onerror=window.pwned=1>"]-->B\n```',
-    "[press](javascript:window.pwned=1) <a href='javascript:window.pwned=1'>press</a>",
-    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=x onerror=window.pwned=1&gt;'>",
-]
 REPLY = itertools.count(1)
-HOSTILE_TITLE = "<img src=x onerror='window.pwned=1'>`</code>"
 
 
 @contextmanager
@@ -124,9 +105,9 @@ def ask(page, question: str) -> None:
     page.locator("#chat .user.message").filter(has_text=question).last.wait_for()
 
 
-def answered(page) -> None:
+def answered(page, timeout_ms: int = TIMEOUT_MS) -> None:
     """Wait until the answer is complete."""
-    page.locator("#box .submit-button").wait_for()
+    page.locator("#box .submit-button").wait_for(timeout=timeout_ms)
 
 
 def answers(page):
@@ -152,45 +133,13 @@ def test_the_classic_question_with_the_embedded_model(browser):
 
         expect(page.locator("#header")).to_contain_text("SmolLM2-135M")
         page.get_by_text("What's the largest mammal in North America?").click()
-        answered(page)
+        page.locator("#chat .user.message").wait_for()
+        answered(page, 3 * TIMEOUT_MS)
         expect(answers(page).last).to_contain_text(re.compile("bison", re.I))
         expect(unfold(page, "read_article").first).to_contain_text("Read: American bison")
 
 
 # A scripted server, and an archive whose every text is hostile
-
-
-def hostile_archive(path: Path) -> Path:
-    from libzim.writer import Creator, Hint, Item, StringProvider
-
-    class Page(Item):
-        def __init__(self, path: str, title: str, html: str):
-            super().__init__()
-            self.path, self.title, self.html = path, title, html
-
-        def get_path(self):
-            return self.path
-
-        def get_title(self):
-            return self.title
-
-        def get_mimetype(self):
-            return "text/html"
-
-        def get_contentprovider(self):
-            return StringProvider(self.html)
-
-        def get_hints(self):
-            return {Hint.FRONT_ARTICLE: True}
-
-    with Creator(path) as creator:
-        creator.set_mainpath("rat")
-        creator.add_metadata("Title", "Bad <img src=x onerror=window.pwned=1> `encyclopedia`")
-        creator.add_metadata("Language", "eng")
-        body = "".join(f"<p>{line}</p>".replace("<script", "&lt;script") for line in INJECTIONS)
-        creator.add_item(Page("rat", "Rat", "<h1>Rat</h1><p>A rat is a rodent &lt;b&gt;.</p>" + body))
-        creator.add_item(Page("bad", HOSTILE_TITLE, "<h1>Bad</h1><p>Text.</p>"))
-    return path
 
 
 def script(request: Request):
@@ -274,9 +223,14 @@ def test_stop_closes_the_request(page, server, question, seen):
     assert server.holding.wait(60)
     expect(answers(page).last).to_contain_text(seen)
     assert not server.closed.is_set()
+    box = page.get_by_role("textbox", name="Question")
+    box.fill("Too early?")
+    box.press("Enter")
     page.locator("#box .stop-button").click()
     assert server.closed.wait(5)
     answered(page)
+    expect(box).to_have_value("Too early?")
+    expect(page.locator("#chat .user.message")).to_have_count(1)
     expect(answers(page).last).to_contain_text("Stopped.")
     if question == "Write for ever":
         expect(answers(page).last).to_contain_text("Once upon a time")

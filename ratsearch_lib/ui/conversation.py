@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -71,7 +71,7 @@ class Conversation:
                 return number
         return -1
 
-    async def ask(self, question: str, run: Run) -> AsyncIterator[list[dict]]:
+    async def ask(self, question: str, run: Run) -> AsyncGenerator[list[dict], None]:
         """Let `run` answer; yields the whole chat whenever it has changed, and at every tick.
 
         Closing this closes `run`'s generator, and with it the request to the model's server.
