@@ -49,7 +49,8 @@ class Panel:
                 "error"      body: why the run failed, plain text
     key         unique in the turn, and stable
     state       "pending", "done" or "error"
-    log         a few words about the panel: "57 tokens", "31,204 characters", "stopped"
+    log         a few words about the panel: "57 tokens", "31,204 characters", "stopped"; of a tool's, what was read
+                instead of what was asked for
     duration_s  seconds, once they are known
     parent      key of the panel that this one belongs under
     """
@@ -200,6 +201,8 @@ class TurnView:
         tool = next((panel for id, panel in self._calls if id == event.id and panel.state == "pending"), None)
         if tool:
             tool.state, tool.duration_s = state, event.duration_s
+            if event.title and not tool.title.endswith(f"| {event.title}"):
+                tool.log = f"read {event.title}"
         self._count += 1
         result = Panel(
             "result",

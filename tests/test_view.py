@@ -267,3 +267,11 @@ def test_any_events_leave_panels_that_can_be_drawn(events):
     written = "".join(event.text for event in events if isinstance(event, TextDelta))
     shown = "".join(panel.body for panel in view.panels if panel.kind == "answer")
     assert "".join(shown.split()) == "".join(written.split())
+
+
+def test_a_call_says_what_was_read_where_that_is_another_article():
+    view = TurnView()
+    for id, asked, read in (("a", "Bear", "American bison"), ("b", "Rat", "Rat"), ("c", "Xyzzy", None)):
+        view.feed(ToolCall(id, "read_article", {"title": asked}))
+        view.feed(ToolResult(id, "Article: …", False, read, read and "rats.zim/x", 0.1))
+    assert [panel.log for panel in view.panels if panel.kind == "tool"] == ["read American bison", "", ""]
