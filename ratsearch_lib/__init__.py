@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for editors and type checkers, who do not run the table below
     # ruff: noqa: F401
     from .agent.events import (
+        ContextTrimmed,
         Event,
         Generated,
         Notice,
@@ -54,8 +55,8 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "agent.events": (
-        "Event", "Generated", "Notice", "Prefill", "ReasoningDelta", "RunFinished", "TextDelta", "TextWasReasoning",
-        "ToolCall", "ToolResult", "Usage",
+        "ContextTrimmed", "Event", "Generated", "Notice", "Prefill", "ReasoningDelta", "RunFinished", "TextDelta",
+        "TextWasReasoning", "ToolCall", "ToolResult", "Usage",
     ),
     "agent.loop": ("Agent",),
     "archive": ("Archive", "Entry"),

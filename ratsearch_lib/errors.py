@@ -45,11 +45,18 @@ class ModelError(RatsearchError):
 
 
 class ChatError(RatsearchError):
-    """A chat server failed. `status` is its HTTP status, where there was one."""
+    """A chat server failed.
+
+    status         its HTTP status, where there was one
+    retry_after_s  how long it asks to be left alone, where it says so
+    messages       from an `Agent`: the conversation with what was received until then, fit to go on with
+    """
 
     def __init__(self, message: str, *, status: int | None = None):
         super().__init__(message)
         self.status = status
+        self.retry_after_s: float | None = None
+        self.messages: list[dict] | None = None
 
 
 class ServerUnreachable(ChatError):

@@ -268,7 +268,7 @@ def test_a_model_that_comes_to_no_answer_is_guided(useless):
 def test_reasoning_alone_is_no_answer():
     events, requests = run([sse(reasoning("Hm."), finish()), say("A rodent.")])
     assert events[-1].answer == "A rodent."
-    assert requests[1].json["messages"][-1] == {"role": "user", "content": "Now give your answer."}
+    assert requests[1].json["messages"][-1] == {"role": "user", "content": "What is a rat?\n\nNow give your answer."}
     assert [message["role"] for message in events[-1].messages] == ["user", "assistant"]
 
 
@@ -354,7 +354,9 @@ def test_the_result_gets_a_share_of_the_window():
         replies = [sse(tool_call("read", {"title": "x"}), finish("tool_calls"), usage(300, 48)), say("Done.")]
         with ScriptedServer(replies, routes={"GET /props": llamacpp_props(n_ctx=n_ctx)}) as server:
             list(Agent(ChatClient(server.base_url), [read]).run("?"))
-    assert budgets == [2000, 2048 - 300 - 48 - 700]
+    wide, narrow = budgets
+    assert wide == 2000
+    assert 1150 < narrow < 2048 - 2048 // 4 - 300  # a quarter is for the answer, 300 are taken, and the call itself
 
 
 def test_schema_comes_from_the_function():

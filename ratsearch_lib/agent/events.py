@@ -3,7 +3,7 @@
     run      = step* RunFinished
     step     = Prefill* (ReasoningDelta | TextDelta | TextWasReasoning | Generated)* (ToolCall ToolResult)*
 
-`Prefill` and `Generated` are for progress displays and may be ignored. `Notice` may come anywhere.
+`Prefill` and `Generated` are for progress displays and may be ignored. `Notice` and `ContextTrimmed` may come anywhere.
 """
 
 from __future__ import annotations
@@ -68,6 +68,20 @@ class ToolResult:
     title: str | None
     source: str | None
     duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ContextTrimmed:
+    """The conversation no longer fitted the context window: part of it gave way, from here on.
+
+    results  tool results that shrank to a line, or were cut
+    turns    oldest turns that were left out
+    tokens   about how many tokens that freed
+    """
+
+    results: int
+    turns: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, Literal
 
 from ..chat import bridge
 from ..chat.client import ChatClient
+from ..errors import ChatError
 from ..tools import ToolContext
-from .events import Event, Notice, RunFinished, ToolCall, ToolResult, Usage
-from .guided import run_guided
-from .step import Reply, stream_reply
+from .events import Event, RunFinished
+from .patience import patiently
 from .toolbox import Toolbox
+from .turn import Turn
 
 SYSTEM_PROMPT = (
     "You are a helpful assistant. You have one skill: reading Wikipedia articles, for when you are directly asked for "
     "factual information. The read_article tool takes the title of an article."
 )
-MAX_RESULT_TOKENS = 2000
-MIN_RESULT_TOKENS = 200
-ANSWER_TOKENS = 700  # kept free in the window for what the model writes
-READ_BEFORE = "You have read this before: it stands above. Answer the question now."
-ANSWER_NOW = "Now give your answer."
 
 Message = dict[str, Any]
 Mode = Literal["auto", "tools", "guided"]
@@ -73,91 +68,35 @@ class Agent:
         return last
 
     async def arun(self, question: str, messages: Sequence[Message] = ()) -> AsyncGenerator[Event, None]:
-        """The events of one turn, as an async iterator. Closing it (`aclosing`) stops the request."""
-        messages = [*messages, {"role": "user", "content": question}]
-        context = ToolContext(question, previous_questions=questions(messages[:-1]))
-        guided = await self._is_guided()
-        events = run_guided(self.client, self.toolbox, messages, context) if guided else self._loop(messages, context)
-        async with aclosing(events):
+        """The events of one turn, as an async iterator. Closing it (`aclosing`) stops the request.
+
+        A ChatError carries `messages`: the conversation with what was received until then, for the next turn.
+        """
+        before = list(messages)
+        turn = Turn(
+            self.client,
+            self.toolbox,
+            [*before, {"role": "user", "content": question}],
+            ToolContext(question, previous_questions=questions(before)),
+            system_prompt=self.system_prompt,
+            max_steps=self.max_steps,
+            keep_reasoning=self.keep_reasoning,
+        )
+        try:
+            async with aclosing(patiently(lambda: self._begin(turn))) as events:
+                async for event in events:
+                    yield event
+        except ChatError as error:
+            error.messages = turn.broken_off()
+            raise
+
+    async def _begin(self, turn: Turn) -> AsyncGenerator[Event, None]:
+        guided = self.mode == "guided"
+        if self.mode == "auto":
+            guided = await self.client.asupports_tools() is False
+        async with aclosing(turn.guided() if guided else turn.events()) as events:
             async for event in events:
                 yield event
-
-    async def _is_guided(self) -> bool:
-        if self.mode == "auto":
-            return await self.client.asupports_tools() is False
-        return self.mode == "guided"
-
-    async def _loop(self, messages: list[Message], context: ToolContext) -> AsyncGenerator[Event, None]:
-        window = await self.client.awindow()
-        said: list[str] = []
-        missed: set[tuple[str, str]] = set()  # the calls of this run that read nothing
-        done: set[tuple[str, str]] = set()  # and those that need not be run again
-        prompt_tokens = completion_tokens = steps = 0
-        asked_again = repeated = insists = False
-        asked = list(messages)
-        while True:
-            last_step = steps >= self.max_steps
-            reply = Reply()
-            request = stream_reply(
-                self.client,
-                self._prompt(messages, asked_again),
-                reply,
-                tools=() if last_step or repeated else self.toolbox.schemas,
-                known=self.toolbox.parameters,
-            )
-            async with aclosing(request) as events:
-                async for event in events:
-                    yield event
-            steps += 1
-            prompt_tokens += reply.prompt_tokens
-            completion_tokens += reply.completion_tokens
-            if last_step or repeated:
-                insists = bool(reply.calls)
-                reply.calls.clear()
-            if not (reply.text.strip() or reply.calls or asked_again):
-                asked_again = True
-                continue
-            messages.append(reply.message(keep_reasoning=self.keep_reasoning))
-            said.append(reply.text)
-            if not reply.calls:
-                break
-            free = window - reply.prompt_tokens - reply.completion_tokens - ANSWER_TOKENS
-            context.max_tokens = max(MIN_RESULT_TOKENS, min(MAX_RESULT_TOKENS, free // len(reply.calls)))
-            for call in reply.calls:
-                yield ToolCall(call.id, call.name, call.arguments or {})
-                key = (call.name, json.dumps(call.arguments, sort_keys=True))
-                if key in done:
-                    repeated = True
-                    result = ToolResult(call.id, READ_BEFORE, False, None, None, 0.0)
-                else:
-                    context.choose = key in missed  # it cannot choose from the titles that it was shown
-                    result = await self.toolbox.run(call, context)
-                    (done if result.title or key in missed else missed).add(key)
-                yield result
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
-        answer = "\n\n".join(text.strip() for text in said if text.strip())
-        if self.toolbox.schemas and (insists or not answer):
-            yield Notice("The model does not come to an answer, so ratsearch looks it up for it.")
-            async with aclosing(run_guided(self.client, self.toolbox, asked, context)) as events:
-                async for event in events:
-                    yield event
-            return
-        stop_reason = _stop_reason(reply, answer, last_step=last_step, repeated=repeated)
-        yield RunFinished(answer, messages, Usage(prompt_tokens, completion_tokens), stop_reason)
-
-    def _prompt(self, messages: list[Message], asked_again: bool) -> list[Message]:
-        """The conversation as it is sent: the system prompt before it, and a nudge after a reply that said nothing."""
-        system = [] if messages[0]["role"] == "system" else [{"role": "system", "content": self.system_prompt}]
-        nudge = [{"role": "user", "content": ANSWER_NOW}] if asked_again else []
-        return [*system, *messages, *nudge]
-
-
-def _stop_reason(reply: Reply, answer: str, *, last_step: bool, repeated: bool) -> str:
-    if not answer:
-        return "empty"
-    if reply.finish_reason == "length":
-        return "length"
-    return "max_steps" if last_step else "repeated" if repeated else "answered"
 
 
 def questions(messages: Sequence[Message]) -> tuple[str, ...]:

@@ -10,8 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 from ..chat.client import ChatClient
+from ..chat.delta import Delta, ToolCallDelta
+from ..chat.failures import is_models_fault
 from ..chat.repair import HeldText, Parameters, find_calls, repair_arguments, repair_name
+from ..errors import ChatError
 from .events import Event, Generated, Prefill, ReasoningDelta, TextDelta, TextWasReasoning
+from .patience import patiently
 
 
 @dataclass(slots=True)
@@ -60,7 +64,7 @@ class Reply:
         return message
 
 
-async def stream_reply(
+def stream_reply(
     client: ChatClient,
     messages: Sequence[dict[str, Any]],
     reply: Reply,
@@ -71,49 +75,84 @@ async def stream_reply(
 ) -> AsyncGenerator[Event, None]:
     """Ask for one completion: yields events while it streams, fills `reply`. Closing it closes the request.
 
-    `known` are the tools whose calls are recognised, also where they are written as text.
+    `known` are the tools whose calls are recognised, also where they are written as text. A server that is busy, or
+    still loads its model, is waited for.
     """
+    return patiently(lambda: _stream(client.stream(messages, tools, **options), reply, known))
+
+
+async def _stream(deltas: AsyncGenerator[Delta, None], reply: Reply, known: Parameters) -> AsyncGenerator[Event, None]:
     yield Prefill(0, 0)
-    slots: dict[int, _Written] = {}
-    written: list[_Written] = []
+    calls = _Calls()
     held = HeldText(known)
     tokens = 0
-    async with aclosing(client.stream(messages, tools, **options)) as deltas:
-        async for delta in deltas:
-            if delta.prefill:
-                yield Prefill(*delta.prefill)
-            if delta.was_reasoning:
-                reply.reasoning += reply.text + held.rest
-                reply.text, held = "", HeldText(known)
-                yield TextWasReasoning()
-            if delta.reasoning:
-                reply.reasoning += delta.reasoning
-                yield ReasoningDelta(delta.reasoning)
-            if delta.text and (shown := held.feed(delta.text) if known else delta.text):
-                reply.text += shown
-                yield TextDelta(shown)
-            for piece in delta.tool_calls:
-                call = slots.get(piece.index)
-                if call is None or (piece.id and call.id and piece.id != call.id):  # some servers index every call 0
-                    call = slots[piece.index] = _Written()
-                    written.append(call)
-                call.id = call.id or piece.id
-                call.name += piece.name
-                call.arguments += piece.arguments
-            if delta.text or delta.reasoning or delta.tool_calls:
-                tokens = delta.n_generated or tokens + 1
-                yield Generated(tokens)
-            reply.finish_reason = delta.finish_reason or reply.finish_reason
-            if delta.usage:
-                reply.prompt_tokens, reply.completion_tokens = delta.usage
+    try:
+        async with aclosing(deltas):
+            async for delta in deltas:
+                if delta.prefill:
+                    yield Prefill(*delta.prefill)
+                if delta.was_reasoning:
+                    reply.reasoning += reply.text + held.rest
+                    reply.text, held = "", HeldText(known)
+                    yield TextWasReasoning()
+                if delta.reasoning:
+                    reply.reasoning += delta.reasoning
+                    yield ReasoningDelta(delta.reasoning)
+                if delta.text and (shown := held.feed(delta.text) if known else delta.text):
+                    reply.text += shown
+                    yield TextDelta(shown)
+                for piece in delta.tool_calls:
+                    calls.add(piece)
+                if delta.text or delta.reasoning or delta.tool_calls:
+                    tokens = delta.n_generated or tokens + 1
+                    yield Generated(tokens)
+                reply.finish_reason = delta.finish_reason or reply.finish_reason
+                if delta.usage:
+                    reply.prompt_tokens, reply.completion_tokens = delta.usage
+    except ChatError as error:
+        # llama.cpp reports what it cannot read as an error of its own, also after a call that came whole.
+        if not is_models_fault(error) and not calls.are_whole():
+            raise
     reply.completion_tokens = reply.completion_tokens or tokens
-    reply.calls = [_understood(call, known) for call in written]
-    if held.rest and not written:
-        reply.calls = [Call("", name, arguments) for name, arguments in find_calls(held.rest, known)]
-    if held.rest and not reply.calls:
-        reply.text += held.rest
-        yield TextDelta(held.rest)
+    reply.calls = [_understood(call, known) for call in calls.written]
+    if not reply.calls:
+        # Some models call in the middle of their reasoning, and wait for the result.
+        thought = "" if reply.text or held.rest else reply.reasoning[max(0, reply.reasoning.rfind("<tool_call>")) :]
+        found = find_calls(held.rest or (thought if thought.startswith("<tool_call>") else ""), known)
+        reply.calls = [Call("", name, arguments) for name, arguments in found]
+        if held.rest and not found:
+            reply.text += held.rest
+            yield TextDelta(held.rest)
     name_calls(reply.calls)
+
+
+class _Calls:
+    """Puts tool calls together from their pieces."""
+
+    def __init__(self) -> None:
+        self.written: list[_Written] = []
+        self._by_index: dict[int, _Written] = {}
+
+    def add(self, piece: ToolCallDelta) -> None:
+        call = self._by_index.get(piece.index)
+        if call is None or self._is_another(call, piece):
+            call = self._by_index[piece.index] = _Written()
+            self.written.append(call)
+        call.id = call.id or piece.id
+        if piece.name != call.name:  # some servers say it with each piece
+            call.name += piece.name
+        call.arguments += piece.arguments
+
+    def are_whole(self) -> bool:
+        """Whether there are calls, and each has its arguments."""
+        return bool(self.written) and all(parse_arguments(call.arguments) for call in self.written)
+
+    @staticmethod
+    def _is_another(call: _Written, piece: ToolCallDelta) -> bool:
+        """Some servers give every call the index 0, some of these no id either."""
+        if piece.id and call.id and piece.id != call.id:
+            return True
+        return bool(piece.name and piece.arguments and parse_arguments(call.arguments) is not None)
 
 
 def _understood(call: _Written, known: Parameters) -> Call:

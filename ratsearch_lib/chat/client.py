@@ -12,8 +12,10 @@ from . import failures
 from .bridge import run
 from .delta import Delta
 from .endpoint import Endpoint
-from .info import count_slots, find_window, is_llamacpp, knows_tools, list_models
+from .info import count_slots, count_tokens, find_window, is_llamacpp, knows_tools, list_models
+from .roles import plain_roles, wants_plain_roles
 from .think import ThinkTags
+from .window import Calibration
 from .wire import encodable, read_chunk
 
 log = logging.getLogger(__name__)
@@ -53,6 +55,9 @@ class ChatClient:
         self._is_llamacpp: bool | None = None
         self._refused: set[str] = set()
         self._thinks_first = False
+        self._wants_plain_roles = False
+        self.refuses_tools = False  # which a server may say only when it is given some
+        self.calibration = Calibration()
 
     def __repr__(self) -> str:
         return f"ChatClient({self.base_url!r}, model={self.model!r})"  # and not the key
@@ -118,10 +123,19 @@ class ChatClient:
 
     async def awindow(self) -> int:
         """The context window in tokens, prompt and answer together; 4,096 where the server does not say."""
-        return await find_window(self._endpoint, await self._model_name())
+        found = await find_window(self._endpoint, await self._model_name())
+        return min(found, self.calibration.limit or found)
+
+    async def acount(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> int | None:
+        """The tokens of a prompt as the server counts them; None where it does not say (all but llama.cpp)."""
+        return await count_tokens(self._endpoint, list(messages), list(tools)) if self._is_llamacpp else None
 
     async def asupports_tools(self) -> bool | None:
         """Whether the model's chat template takes tools; None where the server does not say."""
+        if self.refuses_tools:
+            return False
         return await knows_tools(self._endpoint, await self._model_name())
 
     async def aslots(self) -> int:
@@ -151,12 +165,18 @@ class ChatClient:
                 if name == "max_tokens" and name in body:
                     body["max_completion_tokens"] = body[name]
                 body.pop(name, None)
+            if self._wants_plain_roles:
+                body["messages"] = plain_roles(body["messages"])
             try:
                 async with aclosing(self._endpoint.chunks(encodable(body))) as chunks:
                     async for chunk in chunks:
                         yield chunk
                 return
             except ChatError as error:
+                if not self._wants_plain_roles and wants_plain_roles(str(error)):
+                    log.info("%s takes no system role; asking in plain turns", self.base_url)
+                    self._wants_plain_roles = True
+                    continue
                 refused = _refused_fields(error, body)
                 if not refused:
                     raise

@@ -106,6 +106,7 @@ class Endpoint:
                 problem = failures.not_a_chat_server(self.base_url, "it sent something that is not JSON")
             else:
                 problem = failures.failure(self.base_url, response.status_code, value, key=self._api_key)
+                problem.retry_after_s = failures.retry_after_s(response.headers)
                 required = required or response.status_code in (401, 403, 503)
         if required:
             raise problem
@@ -175,7 +176,9 @@ class Endpoint:
 
         where, cause = self.base_url, error.__cause__
         if isinstance(error, openai.APIStatusError):
-            return self._reported(error.body or error.response.text, body, error.status_code)
+            problem = self._reported(error.body or error.response.text, body, error.status_code)
+            problem.retry_after_s = failures.retry_after_s(error.response.headers)
+            return problem
         if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             return failures.unreachable(where, _reason(cause))
         if isinstance(error, openai.APITimeoutError):

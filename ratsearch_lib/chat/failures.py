@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ..errors import (
@@ -25,6 +28,14 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _NO_MODEL = re.compile(r"model.{0,200}(not[ _]found|does not exist|not exist|unknown)|model_not_found", re.I | re.S)
+# Ollama, vLLM and SGLang, llama.cpp without --jinja, OpenRouter.
+_NO_TOOLS = re.compile(
+    r"not support (tools|tool use|tool call|function call)|tool choice requires|tool-call-parser|requires --jinja"
+    r"|support tool use|tools? (is|are) not supported|unsupported param: tools",
+    re.I,
+)
+# llama.cpp could not read what the model wrote; the next try may go well.
+_UNREADABLE = re.compile(r"does not match the expected|failed to parse input|failed to parse messages", re.I)
 _MAX_CHARS = 300
 _SEARCHED_CHARS = 10_000
 
@@ -69,6 +80,36 @@ def _explain(
         )
     number = "" if status is None else f" (HTTP {status})"
     return ChatError, f"{server} reports an error{number}: try again, or look at its log."
+
+
+def refuses_tools(error: ChatError) -> bool:
+    """Whether the server cannot pass tools on to this model."""
+    return error.status in (400, 404, 422, 500, 501) and bool(_NO_TOOLS.search(str(error)))
+
+
+def is_models_fault(error: ChatError) -> bool:
+    """Whether the server works, and only could not read what its model wrote."""
+    return error.status == 500 and bool(_UNREADABLE.search(str(error)))
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """How long a server asks to be left alone: in milliseconds, in seconds, or until a date.
+
+    >>> retry_after_s({"retry-after": "20"})
+    20.0
+    """
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        return max(0.0, float(headers["retry-after"]))
+    except KeyError:
+        return None
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
+    except (KeyError, ValueError, OverflowError):
+        return None
 
 
 def server_words(body: Any, key: str | None = None) -> str:

@@ -35,6 +35,21 @@ async def count_slots(endpoint: Endpoint) -> int:
     return _count(_mapping(await endpoint.info("/props")).get("total_slots")) or SLOTS_IF_UNKNOWN
 
 
+async def count_tokens(endpoint: Endpoint, messages: Any, tools: Any) -> int | None:
+    """The tokens of a prompt by llama.cpp's own tokenizer and chat template; None where it does not say."""
+    body = {"messages": messages, **({"tools": tools} if tools else {})}
+    if found := _count(
+        _mapping(await endpoint.info("/v1/chat/completions/input_tokens", body=body)).get("input_tokens")
+    ):
+        return found
+    prompt = _mapping(await endpoint.info("/apply-template", body=body)).get("prompt")
+    if not isinstance(prompt, str):
+        return None
+    request = {"content": prompt, "add_special": True, "parse_special": True}
+    tokens = _mapping(await endpoint.info("/tokenize", body=request)).get("tokens")
+    return len(tokens) if isinstance(tokens, list) and tokens else None
+
+
 async def find_window(endpoint: Endpoint, model: str) -> int:
     """The context window of `model` in tokens: what the server runs it with, not what it was trained for.
 
