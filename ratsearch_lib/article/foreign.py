@@ -70,6 +70,8 @@ def _markdown(html: str) -> str:
 def _cut(markdown: str, title: str) -> tuple[str, tuple[Section, ...]]:
     parts: list[tuple[int, str, list[str]]] = [(0, "", [])]
     for line in markdown.splitlines():
+        if not line.strip("# "):
+            line = ""  # html2text's heading of nothing
         heading = _HEADING.fullmatch(line.strip())
         if heading is None:
             parts[-1][2].append(_ESCAPED.sub(r"\1\2", _BULLET.sub(_dash, line.rstrip())))

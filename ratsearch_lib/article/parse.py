@@ -28,7 +28,7 @@ def parse(html: str | bytes, title: str | None = None) -> Article:
     is_wiki, root = _root(page)
     article = None if is_wiki else foreign.article(root, title)
     article = article or _wiki_article(page, root, title, heading)
-    if not (article.lead or article.infobox or article.sections):
+    if not (article.lead or article.infobox or any(section.text for section in article.sections)):
         body = page.body
         lead = clean(text_of(body)) if body is not None else ""
         if not lead and redirect_to is None:
@@ -37,8 +37,8 @@ def parse(html: str | bytes, title: str | None = None) -> Article:
             )
         article = Article(title, lead)
     language = page.root.attributes.get("lang") or "" if page.root is not None else ""
-    if not article.title and article.lead:
-        first = article.lead.split("\n", 1)[0]
+    if not article.title:
+        first = next((line for line in article.text().split("\n")[1:] if line.strip("# ")), "")
         article = replace(article, title=first if len(first) <= 60 else first[:60].rsplit(" ", 1)[0] + "…")
     return replace(article, redirect_to=redirect_to, language=language)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -41,17 +42,21 @@ def infobox(article: Article) -> str:
 def blocks(text: str) -> list[str]:
     """Markdown cut at its blank lines, code in one piece."""
     found: list[str] = []
-    fence = ""
+    fence, code = "", []
     for block in text.split("\n\n"):
-        if fence:
-            found[-1] += "\n\n" + block
-        elif block.strip():
-            found.append(block.strip("\n"))
+        inside = bool(fence)
         for line in block.split("\n"):
             mark = line.lstrip(" >-")[:3]
             if mark in ("```", "~~~") and (not fence or mark == fence):
                 fence = "" if fence else mark
-    return found
+        if inside or fence:
+            code.append(block)
+            if not fence:
+                found.append("\n\n".join(code))
+                code = []
+        elif block.strip():
+            found.append(block.strip("\n"))
+    return found + ["\n\n".join(code)] * bool(code)
 
 
 def text(article: Article, max_chars: int | None = None) -> str:
@@ -63,20 +68,20 @@ def text(article: Article, max_chars: int | None = None) -> str:
     ends = [len(title_line(article))]  # where each number of blocks ends
     for _, block in found:
         ends.append(ends[-1] + 2 + len(block))
-    room = max_chars // 4
-    for n in range(len(found) - 1, -1, -1):
-        if ends[n] > max_chars:
-            continue
-        mark = left_out(article, found[n:], room)
-        if ends[n] + 2 + len(mark) > max_chars:
+    n = bisect_right(ends, max_chars) - 1
+    while n >= 0:
+        mark = left_out(article, found[n:], max_chars // 4)
+        room = max_chars - 2 - len(mark)
+        if ends[n] > room:
+            n = bisect_right(ends, room) - 1
             continue
         kept = whole[: ends[n]]
-        part = _part_of_block(found[n][1], max_chars - ends[n] - len(mark) - 4) if len(kept) * 2 < max_chars else ""
+        part = _part_of_block(found[n][1], room - len(kept) - 2) if len(kept) * 2 < max_chars else ""
         if part:
-            kept += "\n\n" + part
-        elif n and found[n - 1][1].startswith("#"):
-            continue  # a heading with nothing under it
-        return f"{kept}\n\n{mark}"
+            return f"{kept}\n\n{part}\n\n{mark}"
+        if not n or not found[n - 1][1].startswith("#"):
+            return f"{kept}\n\n{mark}"
+        n -= 1  # no heading with nothing under it
     return whole[: max(0, max_chars)]
 
 
@@ -110,7 +115,7 @@ def left_out(article: Article, missing: list[tuple[int, str]], max_chars: int) -
     if not names:
         return f"[Left out: {total:,} characters.]"
     how = f'. Read one with read_article("{article.title}#{names[0]}").]'
-    for shown in range(len(names), 0, -1):
+    for shown in range(min(len(names), max_chars // 3), 0, -1):
         listed = "; ".join(names[:shown]) + (f"; {len(names) - shown} more" if shown < len(names) else "")
         if len(line := f"[Left out, {total:,} characters: {listed}{how}") <= max_chars:
             return line
@@ -134,7 +139,7 @@ def short_outline(article: Article, max_chars: int) -> str:
         if names and len(line) <= max_chars:
             return line
     names = [section.heading for section in sections if section.level <= 2] or [s.heading for s in sections]
-    for shown in range(len(names) - 1, 1, -1):
+    for shown in range(min(len(names) - 1, max_chars // 3), 1, -1):
         line = f"Sections: {'; '.join(names[:shown])}; {len(names) - shown} more"
         if len(line) <= max_chars:
             return line

@@ -10,6 +10,8 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+MAX_WALKED_DEPTH = 80  # of nested elements, one by one; what is deeper comes as plain text
+
 SKIPPED_TAGS = names(
     """script style noscript link meta template svg iframe object embed applet nav form input button select textarea
     audio video map canvas head title col colgroup param source track picture base basefont frame frameset datalist

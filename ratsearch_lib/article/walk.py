@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
-from . import inline, rules, tables
+from . import inline, lists, rules, tables
 from .inline import clean
 
-MAX_DEPTH = 80  # of nested elements walked one by one; what is deeper comes as plain text
 MAX_FLAT_NODES = 200_000
 
 BLOCKS = rules.names(
@@ -53,10 +52,10 @@ class Walker:
         self.outward = 0  # links out of the archive and citations so far
         self.cells = 0  # table cells so far
         self.in_cell = 0
-        self._indent = ""
-        self._bullet = ""  # waits for the first text of its list item
-        self._list = 0  # number of the list we are in, 0 outside
-        self._lists = 0
+        self.indent = ""
+        self.bullet = ""  # waits for the first text of its list item
+        self.list = 0  # number of the list we are in, 0 outside
+        self.lists = 0
         self._code_language = ""
 
     @property
@@ -74,13 +73,13 @@ class Walker:
 
     def emit(self, text: str) -> None:
         """Add a block, with the bullet and the indentation of where we are."""
-        indent, bullet = self._indent, self._bullet
+        indent, bullet = self.indent, self.bullet
         if bullet:
-            self._bullet = ""
+            self.bullet = ""
             first = indent[: len(indent) - len(bullet)] + bullet
         else:
             first = indent
-        self.parts[-1].blocks.append((self._list, first + text.replace("\n", "\n" + indent)))
+        self.parts[-1].blocks.append((self.list, first + text.replace("\n", "\n" + indent)))
 
     def capture(self, node: LexborNode, depth: int) -> str:
         """What the children of `node` add to a line, apart from the line that is being written."""
@@ -105,13 +104,13 @@ class Walker:
                 if text := child.text_content:
                     self.buffer.append(text.replace("\n", " ") if "\n" in text else text)
             elif tag and tag[0] not in "-!" and tag not in rules.SKIPPED_TAGS:
-                if depth > MAX_DEPTH:
-                    self._flat(child)
+                if depth > rules.MAX_WALKED_DEPTH:
+                    self.flat(child)
                 else:
                     self.element(child, tag, depth)
             child = child.next
 
-    def _flat(self, node: LexborNode) -> None:
+    def flat(self, node: LexborNode) -> None:
         """The text of a subtree that is too deep to recurse into."""
         stack, n = [node], 0
         while stack and n < MAX_FLAT_NODES:
@@ -163,16 +162,16 @@ class Walker:
         if tag == "table":
             tables.write(self, node, attributes, classes, depth)
         elif tag in ("ul", "ol", "menu", "dir"):
-            self._list_block(node, tag, attributes, depth)
+            lists.write_list(self, node, tag, attributes, depth)
         elif tag == "dl":
-            self._definitions(node, depth)
+            lists.write_definitions(self, node, depth)
         elif tag == "pre":
             self._code(node, classes)
         elif tag == "blockquote":
-            outer, self._indent = self._indent, self._indent + "> "
+            outer, self.indent = self.indent, self.indent + "> "
             self.children(node, depth + 1)
             self.flush()
-            self._indent = outer
+            self.indent = outer
         elif tag == "figure" or tag == "hr":
             pass
         elif not rules.HATNOTES.isdisjoint(classes.split()):
@@ -202,7 +201,7 @@ class Walker:
             return
         self.buffer.append("\n")
         if tag == "table" and self.in_cell > 3:
-            self._flat(node)
+            self.flat(node)
             return
         self.in_cell += tag == "table"
         self.children(node, depth + 1)
@@ -218,80 +217,9 @@ class Walker:
         if not id_ or id_.startswith("mw"):
             headline = node.css_first(".mw-headline[id]")
             id_ = (headline.attributes.get("id") if headline is not None else id_) or ""
-        self._indent = self._bullet = ""
-        self._list = 0
+        self.indent = self.bullet = ""
+        self.list = 0
         self.parts.append(Part(_HEADINGS[tag], heading, id_))
-
-    def _list_block(self, node: LexborNode, tag: str, attributes: dict, depth: int) -> None:
-        indent, bullet, outer = self._indent, self._bullet, self._list
-        if bullet:  # a list that opens its item: the item has no text of its own
-            self._bullet = ""
-            indent = indent[: len(indent) - len(bullet)]
-        if not outer:
-            self._lists += 1
-            self._list = self._lists
-        start = attributes.get("start") or ""
-        number = int(start) if start.isdecimal() and len(start) < 10 else 1
-        child = node.first_child
-        while child is not None:
-            name = child.tag
-            if name == "li":
-                if not self.skips("li", child.attributes):
-                    self._item(child, indent, f"{number}. " if tag == "ol" else "- ", depth)
-                number += 1
-            elif name in ("ul", "ol"):
-                self._indent, self._bullet = indent + "  ", ""
-                if depth < MAX_DEPTH:
-                    self._list_block(child, name, child.attributes, depth + 1)
-                else:
-                    self._flat(child)
-            elif name and name[0] not in "-!" and name not in rules.SKIPPED_TAGS:
-                self._indent, self._bullet = indent, ""
-                self.element(child, name, depth + 1)
-                self.flush()
-            child = child.next
-        self._indent, self._bullet = indent if not bullet else indent + " " * len(bullet), ""
-        self._list = outer
-
-    def _item(self, node: LexborNode, indent: str, bullet: str, depth: int) -> None:
-        outward = self.outward
-        self._indent, self._bullet = indent + " " * len(bullet), bullet
-        part = self.parts[-1]
-        self.children(node, depth + 1)
-        self.flush()
-        self._bullet = ""
-        part.items += 1
-        part.outward += self.outward > outward
-
-    def _definitions(self, node: LexborNode, depth: int) -> None:
-        """`- term: definition`; a definition without a term is MediaWiki's way to indent a line."""
-        indent, outer, term = self._indent, self._list, ""
-        self._bullet = ""
-        if not outer:
-            self._lists += 1
-        number = outer or self._lists
-        for child in _definition_children(node):
-            if self.skips(child.tag, child.attributes):
-                continue
-            if child.tag == "dt":
-                if term:
-                    self._list = number
-                    self.emit("- " + term)
-                term = self.line(child, depth).rstrip(" :：")
-            else:
-                self._list = number if term else outer
-                self._indent = indent + "  " if term else indent
-                self._bullet = "- "[: 2 if term else 0]
-                if term:
-                    self.buffer.append(term + ": ")
-                term = ""
-                self.children(child, depth + 1)
-                self.flush()
-                self._indent, self._bullet = indent, ""
-        if term:
-            self._list = number
-            self.emit("- " + term)
-        self._list = outer
 
     def _code(self, node: LexborNode, classes: str) -> None:
         code = text_of(node).replace("\r", "").strip("\n")
@@ -304,21 +232,6 @@ class Walker:
 def _swallows(node: LexborNode, classes: str) -> bool:
     """Whether a picture's frame was never closed, so that the rest of the article is in it."""
     return "thumb" in classes and node.css_first("h2, h3, .wikitable") is not None
-
-
-def _definition_children(node: LexborNode):
-    """The <dt> and <dd> of a <dl>, also those inside the <div>s that HTML allows around them."""
-    child = node.first_child
-    while child is not None:
-        if child.tag in ("dt", "dd"):
-            yield child
-        elif child.tag == "div":
-            inner = child.first_child
-            while inner is not None:
-                if inner.tag in ("dt", "dd"):
-                    yield inner
-                inner = inner.next
-        child = child.next
 
 
 def text_of(node: LexborNode) -> str:
