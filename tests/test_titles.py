@@ -169,7 +169,7 @@ def test_others_are_not(index, query):
     assert index.decide(query) is None
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(query=st.text() | st.text(alphabet="CBAbcison#+!&'.()_ \"*:", max_size=30))
 def test_any_text_gives_a_list(index, query):
     matches = index.search(query)
@@ -180,7 +180,7 @@ def test_any_text_gives_a_list(index, query):
     index.decide(query)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     titles=st.lists(
         st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12), max_size=30, unique=True

@@ -38,7 +38,6 @@ _VOWEL_SIGNS = (
 )
 _WORD = re.compile(f"([{_UNSPACED}]+)|((?:[^\\W_{_UNSPACED}]|[{_VOWEL_SIGNS}])+)")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
-_LONE_LETTERS = re.compile(r"(?:^|[\W_])[^\W\d_][\W_]+[^\W\d_](?:[\W_]|$)")
 _NAME_SYMBOLS = re.compile(r"(?<=[^\W_])[+#]+|\$(?=[^\W_])")  # C++, C#, Ke$ha: what tells such titles apart
 
 
@@ -55,7 +54,7 @@ def normalise(title: str) -> str:
     found = _split(title)
     if not found:
         return symbols(title)
-    marks = _NAME_SYMBOLS.findall(title)
+    marks = _NAME_SYMBOLS.findall(title) if _has_symbols(title) else []
     return " ".join(found + marks) if marks else " ".join(found)
 
 
@@ -77,7 +76,7 @@ def words(title: str) -> list[str]:
     found = []
     for word in _split(title):
         if word.isascii():
-            found.append(_singular(word))
+            found.append(_singular(word) if word[-1] in "se" else word)
         elif _is_unspaced(word) and len(word) > 2:
             found += [word[i : i + 2] for i in range(len(word) - 1)]
         elif word.startswith("ال") and len(word) > 4:  # the Arabic article
@@ -90,10 +89,14 @@ def words(title: str) -> list[str]:
 def terms(title: str) -> list[str]:
     """All by which a title is indexed: its words, and for some an exact term."""
     found = words(title)
-    if found and not _NAME_SYMBOLS.search(title):  # nearly always
+    if found and not _has_symbols(title):  # nearly always
         return found
     extra = exact_term(title)
     return [*found, extra] if extra else found
+
+
+def _has_symbols(title: str) -> bool:
+    return "+" in title or "#" in title or "$" in title
 
 
 def exact_term(title: str) -> str | None:
@@ -102,7 +105,7 @@ def exact_term(title: str) -> str | None:
     >>> exact_term("!!!"), exact_term("C++"), exact_term("Oxygen")
     ('=!!!', '=c_++', None)
     """
-    if _split(title) and not _NAME_SYMBOLS.search(title):
+    if not (_has_symbols(title) and _NAME_SYMBOLS.search(title)) and _split(title):
         return None
     key = normalise(title)
     return "=" + key.replace(" ", "_") if key else None
@@ -125,7 +128,11 @@ def fold(text: str) -> str:
 
 
 def _split(title: str) -> list[str]:
-    text = _APOSTROPHES.sub("", _TAG.sub("", title) if "<" in title else title)
+    text = _TAG.sub("", title) if "<" in title else title
+    if not text.isascii():
+        text = _APOSTROPHES.sub("", text)
+    elif "'" in text or "`" in text:
+        text = text.replace("'", "").replace("`", "")
     if "." in text:
         text = _ACRONYM.sub(lambda match: match.group().replace(".", "") + " ", text)
     if "&" in text:
@@ -134,7 +141,7 @@ def _split(title: str) -> list[str]:
         text = _THOUSANDS.sub("", text)
     text = fold(text)
     found = _ASCII_WORD.findall(text) if text.isascii() else [match.group() for match in _WORD.finditer(text)]
-    if len(found) > 1 and _LONE_LETTERS.search(text):
+    if list(map(len, found)).count(1) > 1:
         found = _join_letters(found)
     if len(text) > MAX_WORD_CHARS:
         found = [word[:MAX_WORD_CHARS] for word in found]

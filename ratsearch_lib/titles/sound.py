@@ -4,12 +4,32 @@ from __future__ import annotations
 
 import re
 
-# Applied in order; capitals stand for what later rules must not touch.
-_RULES = """
-    ph→f tsch→C tch→C sch→C sh→C cz→C ch→C gh→g rh→r th→t tz→s ts→s cae→se ce→se ci→si cy→si ck→k x→ks
-    ah→a eh→e oh→o uh→u
-"""
-_CLUSTERS = [rule.split("→") for rule in _RULES.split()]
+# Capitals stand for what the letters below must not touch.
+_SOUNDS = {
+    "tsch": "C",
+    "tch": "C",
+    "sch": "C",
+    "sh": "C",
+    "cz": "C",
+    "ch": "C",
+    "cae": "se",
+    "c": "s",
+    "ck": "k",
+    "x": "ks",
+}
+_SOUNDS |= {
+    "ph": "f",
+    "gh": "g",
+    "rh": "r",
+    "th": "t",
+    "tz": "s",
+    "ts": "s",
+    "ah": "a",
+    "eh": "e",
+    "oh": "o",
+    "uh": "u",
+}
+_CLUSTER = re.compile("tsch|tch|sch|sh|cz|ch|ck|cae|c(?=[eiy])|x|ph|gh|rh|th|tz|ts|[aeou]h")
 _LETTERS = str.maketrans("eiouywdzqc", "aaaaavtskk")
 _REPEATED = re.compile(r"(.)\1+")
 
@@ -24,8 +44,6 @@ def sound(word: str) -> str:
     """
     if not word.isascii() or not word.isalpha():
         return word
-    key = word
-    for cluster, letters in _CLUSTERS:
-        key = key.replace(cluster, letters)
-    key = _REPEATED.sub(r"\1", key.translate(_LETTERS))
+    key = _CLUSTER.sub(lambda match: _SOUNDS[match.group()], word).translate(_LETTERS)
+    key = _REPEATED.sub(r"\1", key)
     return key[:-1] if len(key) > 3 and key[-1] == "a" else key

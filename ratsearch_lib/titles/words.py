@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import string
 from array import array
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,15 +40,6 @@ def trigrams(word: str) -> set[str]:
     return {marked[i : i + 3] for i in range(len(marked) - 2)}
 
 
-@contextmanager
-def _as_os_errors() -> Iterator[None]:
-    """tantivy tells of a full disk by ValueError."""
-    try:
-        yield
-    except ValueError as error:
-        raise OSError(str(error)) from error
-
-
 class WordIndexWriter:
     """Writes both indexes. `add` takes a title's index terms, in the order of positions."""
 
@@ -65,22 +56,28 @@ class WordIndexWriter:
         self._writer = index.writer(WRITER_BYTES, 1)
         self._document = tantivy.Document
         self.count = 0
-        self._first_letters: set[str] = set()
+        self._first_letters = set(string.ascii_lowercase + string.digits + "=")
 
     def add(self, terms: list[str]) -> None:
+        text = " ".join(terms)
         document = self._document()
-        document.add_text("word", " ".join(terms))
+        document.add_text("word", text)
         document.add_unsigned("position", self.count)
-        with _as_os_errors():
+        try:
             self._writer.add_document(document)
+        except ValueError as error:  # as tantivy tells of a full disk
+            raise OSError(str(error)) from error
         self.count += 1
-        self._first_letters.update([term[0] for term in terms])
+        if not text.isascii():
+            self._first_letters.update([term[0] for term in terms])
 
     def close(self) -> None:
-        with _as_os_errors():
+        try:
             self._writer.commit()
             self._writer.wait_merging_threads()
             self._write_vocabulary()
+        except ValueError as error:
+            raise OSError(str(error)) from error
 
     def abandon(self) -> None:
         """Lets go of the files, which are of no more use."""
@@ -178,6 +175,7 @@ class WordIndex:
         # of words whose frequency is not kept, in titles: not worth a look-up each
         self.rare_weight = self.weight_of(min(6, math.ceil(self.count * FREQUENT_SHARE)))
         # a query asks for the same words several times, the next query often for some of them again
+        self.weight = lru_cache(4 * CACHED)(self._weight)
         self.titles_with = lru_cache(CACHED)(self._titles_with)
         self.within_one_edit = lru_cache(CACHED)(self._within_one_edit)
         self.sharing_trigrams = lru_cache(CACHED)(self._sharing_trigrams)
@@ -187,7 +185,7 @@ class WordIndex:
         """Inverse document frequency, as in BM25: rare words count for more."""
         return math.log1p(self.count / (titles + 0.5))
 
-    def weight(self, word: str) -> float:
+    def _weight(self, word: str) -> float:
         titles = self.frequent.get(word)
         return self.weight_of(titles) if titles else self.rare_weight
 
