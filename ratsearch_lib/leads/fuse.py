@@ -25,6 +25,7 @@ def fuse(by_title: Sequence[TitleMatch], by_text: Sequence[LeadMatch | Entry], l
     1 / (RANK_CONSTANT + rank) over both lists (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
     Condorcet and individual Rank Learning Methods", 2009). What only its text found has the score 0.
 
+    >>> from ratsearch_lib.leads import LeadMatch
     >>> titles = [TitleMatch("Rat", "Rat", 0.3, "Rat"), TitleMatch("Mole", "Mole", 0.2, "Mole")]
     >>> [match.title for match in fuse(titles, [LeadMatch("Mole", "Mole", 9.1), LeadMatch("Vole", "Vole", 8.7)])]
     ['Mole', 'Rat', 'Vole']

@@ -36,7 +36,7 @@ class LeadIndex:
 
     >>> from ratsearch_lib.sample import archive_path
     >>> index = LeadIndex.build(Archive(archive_path()))
-    >>> index.search("animal that gave the tool its name")[0].title
+    >>> index.search("rodent that lives in sewers")[0].title
     'Brown rat'
     """
 
