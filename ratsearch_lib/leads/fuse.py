@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from ..archive import Entry
     from .index import LeadMatch
 
-# Chosen on queries/title_queries.jsonl (`python -m benchmarks.title_leads`); a strong score from .4 to .5, one to
-# five strong matches and a constant of 10 or 60 differ by less than .01 over all.
+# Chosen on queries/title_queries.jsonl (`python -m benchmarks.title_leads`); a strong score of .45 or .5,
+# one to five strong matches, and a constant of 10 or 60 differ by less than .01 over all.
 STRONG = 0.45  # the score of a title match that stays before whatever texts say
 MAX_STRONG = 3
 RANK_CONSTANT = 10
