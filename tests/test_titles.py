@@ -151,6 +151,12 @@ def test_nothing_typed_is_an_operator(index, query):
     assert index.search(query)[0].title == "American bison"
 
 
+def test_a_page_instead_of_a_title(index):
+    assert index.search("American bison " * 10_000)[0].title == "American bison"
+    assert index.exact("American bison " * 10_000) is None
+    index.decide(" ".join(map(str, range(50_000))))
+
+
 def test_limit(index):
     assert len(index.search("world", 1)) == 1
     assert {match.title for match in index.search("world war")} >= {"World War I", "World War II"}

@@ -18,7 +18,7 @@ from ..errors import TitleIndexError
 from .decide import is_clear
 from .folder import About, building, is_whole, places, writable_place
 from .normalise import exact_term, normalise, readable, terms, words
-from .search import Scored, find
+from .search import MAX_QUERY_CHARS, Scored, find
 from .store import ArchiveTitles, ArchiveTitlesWriter, StoredTitles, StoredTitlesWriter
 from .words import WordIndex, WordIndexWriter
 
@@ -134,6 +134,8 @@ class TitleIndex:
 
         Of several such titles the one written most alike, then one that is no redirect.
         """
+        if len(query) > MAX_QUERY_CHARS:
+            return None
         key = normalise(query)
         extra, found = exact_term(query), words(query)
         if extra:

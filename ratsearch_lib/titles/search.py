@@ -79,7 +79,7 @@ def find(text: str, index: WordIndex, titles: ArchiveTitles | StoredTitles) -> l
     """The titles nearest to the text, best first."""
     cut: dict[int, tuple[str, list[str]]] = {}
     found: list[Scored] = []
-    if len(words(text)) > 1:
+    if len(words(text[:MAX_QUERY_CHARS])) > 1:
         query = prepare(text, index)
         found = rank(query, candidates(query, index), index, titles, cut)
         if len(query.words) > WIDE_MAX_WORDS or any(
