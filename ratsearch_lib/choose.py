@@ -15,7 +15,6 @@ from .article import Article
 from .article.rank import Bm25
 from .errors import ArchiveError, ArticleError, EntryNotFound
 from .text import STOP_WORDS, sentences, tokens
-from .xapian import search_text
 
 if TYPE_CHECKING:
     from .library import Library
@@ -72,8 +71,8 @@ def _paths(library: Library, title: str, query: str) -> Iterator[tuple[str, bool
             yield match.path, False
     for match in library.search_titles(query, FROM_QUESTION):
         yield match.path, False
-    for entry in search_text(library.archive, query, FROM_TEXT):
-        yield entry.path, False
+    for found in library.search_text(query, FROM_TEXT):
+        yield found.path, False
 
 
 def best_article(candidates: Sequence[Candidate], question: str) -> Candidate | None:

@@ -14,13 +14,15 @@ from .archive import Archive, Entry
 from .article import Article, passages, quotes
 from .choose import best_article, gather
 from .errors import ArticleError, EntryNotFound, TitleIndexError
+from .leads import LeadIndex, LeadMatch, fuse
 from .titles import TitleIndex, TitleMatch
 from .titles.background import BackgroundBuild
 from .tools import ReadResult, ToolContext
-from .xapian import suggest
+from .xapian import search_text, suggest
 
 MAX_CHARS = 65_535
 RELATED = 20
+TEXT_SEARCH_S = 0.3  # for the archive's own full-text index, which may lie on a slow disk
 SMALL_ARCHIVE = 50_000  # entries; the index of a smaller one is built sooner than a process starts
 
 # All that a model is told of the tool: more of it never helped, and a stable schema keeps prompt caches warm.
@@ -51,6 +53,10 @@ class Library:
         self.archive = archive
         self._titles = titles
         self._building = building
+        try:
+            self._leads = LeadIndex.open(archive)
+        except TitleIndexError:  # `ratsearch index --leads` builds one
+            self._leads = None
 
     @classmethod
     def open(
@@ -100,6 +106,8 @@ class Library:
             self._building.stop()
         if self._titles is not None:
             self._titles.close()
+        if self._leads is not None:
+            self._leads.close()
 
     def __enter__(self) -> Library:
         return self
@@ -119,6 +127,17 @@ class Library:
                 continue
             found.setdefault(entry.path, TitleMatch(entry.title, entry.path, 0.0, title))
         return list(found.values())[:limit]
+
+    def search_text(self, query: str, limit: int = RELATED) -> list[LeadMatch] | list[Entry]:
+        """The articles that say most of a query's words, best first: by the index of first paragraphs where it was
+        built (`ratsearch index --leads`), else by the archive's own full-text index, where it has one."""
+        if self._leads is not None:
+            return self._leads.search(query, limit)
+        return search_text(self.archive, query, limit, timeout_s=TEXT_SEARCH_S)
+
+    def related(self, query: str, limit: int = RELATED) -> list[TitleMatch]:
+        """The articles to choose from where no title is clearly meant: by titles and by what articles say, fused."""
+        return fuse(self.search_titles(query, limit), self.search_text(query, limit), limit)
 
     def read_article(self, title: str, *, context: ToolContext | None = None) -> str:
         """The text of the article with this title, or the nearest titles: what the model sees."""
@@ -154,7 +173,7 @@ class Library:
         return self._present(entry, wanted, context, section=section, note=note)
 
     def _related(self, wanted: str) -> ReadResult:
-        titles = [match.title.replace("_", " ") for match in self.search_titles(wanted)]
+        titles = [match.title.replace("_", " ") for match in self.related(wanted)]
         if not titles:
             return ReadResult("Article not found. No title is like it.")
         return ReadResult("\n".join(["Article not found. Related articles:", *titles]))

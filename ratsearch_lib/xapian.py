@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
@@ -45,24 +46,25 @@ def suggest(archive: Archive, query: str, limit: int = 20) -> list[str]:
     return [title for title, _, _ in ranked]
 
 
-def search_text(archive: Archive, query: str, limit: int = 10) -> list[Entry]:
+def search_text(archive: Archive, query: str, limit: int = 10, *, timeout_s: float | None = None) -> list[Entry]:
     """The articles whose text holds most of a query's words, weighted by rarity; none where the archive has no index.
 
     A word's weight is its inverse document frequency, log(N / df); an article gets the sum over the words that it was
-    found by, and among equals Xapian's order stands.
+    found by, and among equals Xapian's order stands. No search is begun after `timeout_s`.
     """
     if not archive.has_fulltext_index:
         return []
     from libzim.search import Query, Searcher
 
     searcher = Searcher(archive._zim)
+    end = math.inf if timeout_s is None else time.monotonic() + timeout_s
 
     def search(kept: tuple[str, ...]):
         return searcher.search(Query().set_query(" ".join(kept)))
 
     weights: dict[str, float] = {}
     for word in dict.fromkeys(words(query)):
-        if word not in STOP_WORDS:
+        if word not in STOP_WORDS and time.monotonic() < end:
             frequency = _estimate(search((word,)))
             if frequency:
                 weights[word] = math.log(1 + archive.entry_count / frequency)
@@ -73,7 +75,7 @@ def search_text(archive: Archive, query: str, limit: int = 10) -> list[Entry]:
     for kept in subsets[:MAX_SEARCHES]:
         for entry in _entries(archive, lambda kept=kept: search(kept).getResults(0, limit)):
             found.setdefault(entry.path, entry)
-        if len(found) >= limit:
+        if len(found) >= limit or time.monotonic() > end:
             break
     return list(found.values())[:limit]
 

@@ -49,6 +49,10 @@ def _run(args: argparse.Namespace) -> int:
             return commands.read(options, args.title, out, err.line, full=args.full, as_json=args.json)
         case "titles":
             return commands.titles(options, args.query, out, err.line, limit=args.limit, as_json=args.json)
+        case "index":
+            from .index import index
+
+            return index(options, out, err.line, leads=args.leads)
         case "ask":
             with open_session(options, err.line) as session:
                 return commands.ask(session, args.question, out, err, verbose=args.verbose)
@@ -109,6 +113,21 @@ def _parser() -> argparse.ArgumentParser:
     titles.add_argument("--limit", type=_positive, default=20, metavar="N", help="how many at most (20)")
     titles.add_argument("--json", action="store_true", default=False, help="print JSON")
     add_archive_options(titles)
+
+    index = add(
+        "index",
+        "build an archive's indexes now, so that nothing waits for them later",
+        epilog="They are kept in FILE.zim.ratsearch beside the archive, or in the cache folder where that cannot be "
+        "written. One that is there and fits is left as it is. Ctrl-C stops without harm. Exit status: 0 built or "
+        "there, 1 failed, 130 stopped by Ctrl-C.",
+    )
+    index.add_argument(
+        "--leads",
+        action="store_true",
+        default=False,
+        help="also index each article's first paragraph, which finds related articles for descriptions and questions",
+    )
+    add_archive_options(index)
     return parser
 
 

@@ -86,7 +86,7 @@ def _print_article(library: Library, title: str, result: ReadResult, out: Screen
     elif found:
         print_json({"found": True, "title": result.title, "source": result.source, "text": text})
     else:
-        print_json({"found": False, "related": [match.title for match in library.search_titles(title, RELATED)]})
+        print_json({"found": False, "related": [match.title for match in library.related(title, RELATED)]})
     return 0 if found else 1
 
 

@@ -42,11 +42,19 @@ def _size(total: int | None, unit: str) -> str:
 def _start_bar(unit: str):
     from rich import progress
     from rich.console import Console
+    from rich.text import Text
 
-    amount = progress.DownloadColumn() if unit == "bytes" else progress.MofNCompleteColumn()
+    class Rate(progress.ProgressColumn):
+        def render(self, task: progress.Task) -> Text:
+            return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
+    if unit == "bytes":
+        columns = (progress.DownloadColumn(), progress.TransferSpeedColumn())
+    else:
+        columns = (progress.MofNCompleteColumn(), Rate())
     bar = progress.Progress(
         progress.BarColumn(),
-        amount,
+        *columns,
         progress.TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
