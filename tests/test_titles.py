@@ -23,6 +23,11 @@ PAIRS = [
     ("C#", "C Sharp"),
     ("The Who", None),
     ("It", None),
+    ("The The", None),
+    *(
+        (f"The {name}", None)
+        for name in ("Beatles Anthology", "Kinks", "Doors", "Band", "Byrds", "Cure", "Fall", "Jam")
+    ),
     ("World Health Organization", None),
     ("WHO", "World Health Organization"),
     ("!!!", None),
@@ -88,6 +93,7 @@ def archive_index(archive, tmp_path_factory):
         ("C", "C"),
         ("the who", "The Who"),
         ("It", "It"),
+        ("the the", "The The"),
         ("WHO", "World Health Organization"),
         ("!!!", "!!!"),
         ("∞", "Infinity"),

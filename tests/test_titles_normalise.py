@@ -72,6 +72,7 @@ def test_words(title, expected):
 def test_titles_of_symbols_have_a_term_of_their_own():
     assert exact_term("!!!") == "=!!!"
     assert exact_term("C++") != exact_term("C#")
+    assert exact_term("The The") == "=the_the"
     assert exact_term("Oxygen") is None
 
 

@@ -89,10 +89,14 @@ def words(title: str) -> list[str]:
 def terms(title: str) -> list[str]:
     """All by which a title is indexed: its words, and for some an exact term."""
     found = words(title)
-    if found and not _has_symbols(title):  # nearly always
+    if found and not _has_symbols(title) and not _is_repetition(found):  # nearly always
         return found
     extra = exact_term(title)
     return [*found, extra] if extra else found
+
+
+def _is_repetition(found: list[str]) -> bool:
+    return len(found) > 1 and found[0] == found[-1] and len(set(found)) == 1
 
 
 def _has_symbols(title: str) -> bool:
@@ -100,12 +104,13 @@ def _has_symbols(title: str) -> bool:
 
 
 def exact_term(title: str) -> str | None:
-    """One more index term for titles that their words do not tell apart: those of symbols, and C++ beside C.
+    """One more index term for titles that their words do not tell apart: those of symbols, C++ beside C, The The.
 
-    >>> exact_term("!!!"), exact_term("C++"), exact_term("Oxygen")
-    ('=!!!', '=c_++', None)
+    >>> exact_term("!!!"), exact_term("C++"), exact_term("The The"), exact_term("Oxygen")
+    ('=!!!', '=c_++', '=the_the', None)
     """
-    if not (_has_symbols(title) and _NAME_SYMBOLS.search(title)) and _split(title):
+    found = words(title)
+    if found and not (_has_symbols(title) and _NAME_SYMBOLS.search(title)) and not _is_repetition(found):
         return None
     key = normalise(title)
     return "=" + key.replace(" ", "_") if key else None

@@ -34,7 +34,7 @@ SCALE = 1 / (QUERY_COVERED + TITLE_COVERED + IN_ORDER + ANY_ORDER + CASE + SAME 
 
 WELL_COVERED = 0.95  # of the query by a title: no need to look for other spellings
 WIDE_MAX_WORDS = 8
-MAX_NAMES, PER_NAME = 4, 12  # candidates
+MAX_NAMES, PER_NAME, PER_VARIANT = 4, 12, 4  # candidates
 NAME_WEIGHT = 1.9  # of the words in names
 ASIDE_WEIGHT = 0.6  # of words in a parenthesis at the query's end
 
@@ -166,6 +166,9 @@ def candidates(query: Query, index: WordIndex) -> list[int]:
         core = [place for place in known if query.words[place] not in query.aside]
         if 0 < len(core) < len(known):  # what the parenthesis says may be wrong
             found += index.all_of([query.groups[place] for place in core], ALL_OF)
+    if len(query.words) == 1:  # "Roberto": one that is called "Robert" alone, among hundreds of "Roberto …"
+        for word in query.groups[0]:
+            found += index.any_of({word: 1.0}, PER_VARIANT)
     for name in filter(None, query.names):
         found += index.all_of([{word: 1.0} for word in dict.fromkeys(name)], PER_NAME)
     return list(dict.fromkeys(found))

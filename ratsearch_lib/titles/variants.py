@@ -103,7 +103,7 @@ CORRECTIONS = 8
 SOUNDS = 6
 TRIGRAMS_SUFFICE = 10  # letters: one edit leaves enough trigrams to find a longer word by
 RARE_TITLES, RARE_SHARE = 2000, 2e-5  # words in fewer titles than these are taken for misspelt at once
-MIN_STEM = 4
+MIN_STEM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def variants(query: list[str], fixed: set[str], index: WordIndex, *, wide: bool 
         elif word not in fixed:
             for other, likeness in alike(word, index.sounding_like(word, SOUNDS), [], index):
                 add(here, (other,), likeness * 0.9)
-        if rare:
+        if rare or (wide and word not in fixed):
             for left, right in splits(word, titles, index):
                 add(here, (left, right), 0.85)
         if wide and word not in fixed:
@@ -206,9 +206,10 @@ def inflections(word: str, index: WordIndex) -> list[str]:
     found: dict[str, int] = {}
     for stem in stems:
         if len(stem) >= MIN_STEM:
-            for other in index.starting_with(stem, 60):
-                if other != word and other[len(stem) :] in SUFFIXES:
-                    found[other] = index.titles_with(other)
+            for suffix in SUFFIXES:
+                other = stem + suffix
+                if other != word and (titles := index.titles_with(other)):
+                    found[other] = titles
     return sorted(found, key=lambda other: (-found[other], other))[:CORRECTIONS]
 
 

@@ -75,6 +75,7 @@ class WordIndexWriter:
         try:
             self._writer.commit()
             self._writer.wait_merging_threads()
+            self._writer = None  # and its buffer
             self._write_vocabulary()
         except ValueError as error:
             raise OSError(str(error)) from error
@@ -225,10 +226,6 @@ class WordIndex:
         """Known words with the same `sound`, the most frequent first."""
         query = self._query.term_query(self._vocabulary.schema, "sound", sound(word))
         return self._spelling(self._vocabulary.search(query, limit, by="titles"))
-
-    def starting_with(self, prefix: str, limit: int) -> list[str]:
-        terms = self._vocabulary.searcher.terms_with_prefix("word", prefix, limit=limit)
-        return [word for word, _ in terms]
 
     def _spelling(self, positions: list[int]) -> list[str]:
         ends, text = self._ends, self._spellings
