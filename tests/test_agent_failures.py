@@ -72,13 +72,14 @@ def test_patience_ends():
     "reply",
     [
         error_reply(429, "Come back tomorrow", {"Retry-After": str(MAX_WAIT_S + 1)}),
-        error_reply(429, "You exceeded your current quota", code="insufficient_quota"),
+        error_reply(429, "You exceeded your current quota, please check your plan and billing details."),
         error_reply(500, "Out of memory", {"Retry-After": "0"}),
     ],
 )
 def test_what_waiting_does_not_help(reply):
     with ScriptedServer([reply]) as server, pytest.raises(ChatError):
         agent_of(server).ask("?")
+    assert len(server.requests) == 1
 
 
 def test_nothing_is_asked_for_twice_that_has_begun():

@@ -74,6 +74,7 @@ def test_names(name, arguments, meant):
         "<function=read_article>\n<parameter=title>\nRat\n</parameter>\n</function>",
         '[TOOL_CALLS][{"name": "read_article", "arguments": {"title": "Rat"}}]',
         '[TOOL_CALLS]read_article{"title": "Rat"}',
+        "<tool_call>read_article\n<arg_key>title</arg_key>\n<arg_value>Rat</arg_value></tool_call>",
         'read_article("Rat")',
         "read_article(title='Rat')",
         'read_article title "Rat"',

@@ -12,7 +12,7 @@ from .events import Event, Notice, Prefill
 
 WAITS_S = (1, 2, 4, 8, 16, 30)  # where the server does not say how long
 MAX_WAIT_S = 120  # longer is for the person to decide
-_PAID_UP = re.compile(r"insufficient_quota|billing|credit", re.I)  # waiting does not help
+_PAID_UP = re.compile(r"insufficient_quota|billing|insufficient (credit|balance)", re.I)  # waiting does not help
 
 
 async def patiently(make: Callable[[], AsyncGenerator[Event, None]]) -> AsyncGenerator[Event, None]:

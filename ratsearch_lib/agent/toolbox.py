@@ -49,6 +49,10 @@ class Toolbox:
         self.schemas = [schema(tool) for tool in tools]
         functions = [each["function"] for each in self.schemas]
         self._tools = {each["name"]: tool for each, tool in zip(functions, tools, strict=True)}
+        # Tools that tell what they read; of others, a result is a result.
+        self.tells_sources = {
+            name for name, tool in self._tools.items() if "context" in inspect.signature(tool).parameters
+        }
         self.parameters = {each["name"]: tuple(each["parameters"]["properties"]) for each in functions}
 
     async def run(self, call: Call, context: ToolContext) -> ToolResult:

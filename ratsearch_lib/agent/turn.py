@@ -179,7 +179,8 @@ class Turn:
         self._keys[call.id] = key
         self._context.choose = key in self._missed  # it cannot choose from the titles that it was shown
         result = await self._toolbox.run(call, self._context)
-        (self._done if result.title or key in self._missed else self._missed).add(key)
+        missed = result.title is None and call.name in self._toolbox.tells_sources and key not in self._missed
+        (self._missed if missed else self._done).add(key)
         return result
 
     async def guided(self, why: str = "") -> AsyncGenerator[Event, None]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ChatError
 from . import failures
 from .address import is_loopback, normalise_base_url, server_root
+from .sse import event_data
 
 if TYPE_CHECKING:
     import httpx2
@@ -54,6 +55,7 @@ class Endpoint:
         """The chunks of the reply to a chat completion request. Raises a `ChatError`."""
         if "openai" not in sys.modules:  # which takes a second, in which the loop should go on
             await asyncio.to_thread(importlib.import_module, "openai")
+        import httpx2
         import openai
 
         try:
@@ -67,14 +69,19 @@ class Endpoint:
                     return
                 if "html" in content_type:
                     raise failures.not_a_chat_server(self.base_url, "it sent a web page")
-                async with aclosing(aiter(response)) as events:
-                    async for event in events:
+                async with aclosing(event_data(response.response.aiter_bytes())) as events:
+                    async for data in events:
+                        if data.startswith(b"[DONE]"):
+                            return
+                        event = json.loads(data)
                         if not isinstance(event, dict):
                             raise ValueError("an event that is no JSON object")
-                        if event.get("object") == "error":  # older vLLM; openai knows the other way to say it
+                        if event.get("error"):
+                            raise self._reported(event["error"], body)
+                        if event.get("object") == "error":  # older vLLM
                             raise self._reported(event, body)
                         yield event
-        except (openai.APIError, ValueError, RecursionError) as error:
+        except (openai.APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
             raise self._failure(error, body) from None
 
     async def info(self, path: str, *, body: Any = None, required: bool = False) -> Any:
@@ -181,12 +188,10 @@ class Endpoint:
             return problem
         if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             return failures.unreachable(where, _reason(cause))
-        if isinstance(error, openai.APITimeoutError):
+        if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
             return failures.silent(where, self._timeout_s)
-        if isinstance(error, openai.APIConnectionError):
-            return failures.broken_off(where, _reason(cause))
-        if isinstance(error, openai.APIError):  # an error event within the stream
-            return self._reported(error.body, body)
+        if isinstance(error, (openai.APIError, httpx2.HTTPError)):
+            return failures.broken_off(where, _reason(cause or error))
         return failures.not_a_chat_server(where, "it sent something that is not JSON")
 
 

@@ -175,8 +175,11 @@ def _as_json(text: str) -> list[tuple[str, str]]:
 
 
 def _as_markup(text: str) -> list[tuple[str, str]]:
-    """<function=name>{…}</function>, <function=name><parameter=title>…, [TOOL_CALLS]name{…}."""
+    """<function=name>{…}</function>, <function=name><parameter=title>…, [TOOL_CALLS]name{…}, name<arg_key>…."""
     calls = []
+    for match in re.finditer(r"<tool_call>\s*([\w.-]+)\s*((?:<arg_key>.*?</arg_value>\s*)+)", text, re.S):
+        pairs = re.findall(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", match[2], re.S)
+        calls.append((match[1], json.dumps({key.strip(): value.strip() for key, value in pairs})))
     for match in re.finditer(r"<function=[\"']?([\w.-]+)[\"']?>(.*?)(?:</function>|\Z)", text, re.S):
         inner = re.search(r"<parameter=[\"']?(\w+)[\"']?>(.*?)(?:</parameter>|\Z)", match[2], re.S)
         calls.append((match[1], json.dumps({inner[1]: inner[2].strip()}) if inner else match[2]))
