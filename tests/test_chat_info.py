@@ -96,6 +96,16 @@ def test_window_tools_and_slots(routes, window, tools, slots):
         assert (client.window(), client.supports_tools(), client.slots()) == (window, tools, slots)
 
 
+def test_a_window_of_ones_own_for_servers_that_do_not_say():
+    with ScriptedServer() as server:
+        client = ChatClient(server.base_url, context_tokens=32768)
+        assert [client.window(), client.window()] == [32768, 32768]
+        asked = [request.path for request in server.other_requests]
+        assert asked.count("/props") == 1  # it will not say more the next time
+    with ScriptedServer(routes={"GET /props": llamacpp_props(n_ctx=2048)}) as server:
+        assert ChatClient(server.base_url, context_tokens=32768).window() == 2048
+
+
 async def test_async_twins():
     with ScriptedServer(routes={"GET /props": llamacpp_props(n_ctx=2048, slots=2)}) as server:
         client = ChatClient(server.base_url)

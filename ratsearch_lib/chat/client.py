@@ -12,7 +12,15 @@ from . import failures
 from .bridge import run
 from .delta import Delta
 from .endpoint import Endpoint
-from .info import count_slots, count_tokens, find_window, is_llamacpp, knows_tools, list_models
+from .info import (
+    WINDOW_IF_UNKNOWN,
+    count_slots,
+    count_tokens,
+    find_window,
+    is_llamacpp,
+    knows_tools,
+    list_models,
+)
 from .roles import plain_roles, wants_plain_roles
 from .think import ThinkTags
 from .window import Calibration
@@ -31,6 +39,7 @@ class ChatClient:
     model            a name of `models()`; None: the first that can chat, known as `.model` after the first use
     api_key          sent to this address only
     timeout_s        the longest silence: reading a long prompt takes a laptop minutes
+    context_tokens   the context window, for servers that do not say
     request_options  go into each request as they are: seed=1, top_p=0.9, chat_template_kwargs={…}
 
     >>> client = ChatClient("localhost:8080", temperature=0.5)
@@ -45,6 +54,7 @@ class ChatClient:
         api_key: str | None = None,
         *,
         timeout_s: float = 900.0,
+        context_tokens: int | None = None,
         **request_options: Any,
     ):
         headers = request_options.pop("extra_headers", None) or {}
@@ -52,6 +62,8 @@ class ChatClient:
         self.model = model
         self.request_options = {**request_options, **extra_body}
         self._endpoint = Endpoint(base_url, api_key, timeout_s=timeout_s, headers=headers)
+        self._context_tokens = context_tokens
+        self._tells_window = True
         self._is_llamacpp: bool | None = None
         self._refused: set[str] = set()
         self._thinks_first = False
@@ -122,9 +134,16 @@ class ChatClient:
         return await list_models(self._endpoint)
 
     async def awindow(self) -> int:
-        """The context window in tokens, prompt and answer together; 4,096 where the server does not say."""
-        found = await find_window(self._endpoint, await self._model_name())
-        return min(found, self.calibration.limit or found)
+        """The context window in tokens, prompt and answer together.
+
+        What the server says, what it was found to be, and `context_tokens`: the smallest; 4,096 if none is known.
+        """
+        found = None
+        if self._tells_window:
+            found = await find_window(self._endpoint, await self._model_name())
+            self._tells_window = found is not None  # asking costs four requests: once is enough
+        sizes = (found, self._context_tokens, self.calibration.limit)
+        return min((size for size in sizes if size), default=WINDOW_IF_UNKNOWN)
 
     async def acount(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()

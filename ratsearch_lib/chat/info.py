@@ -50,11 +50,11 @@ async def count_tokens(endpoint: Endpoint, messages: Any, tools: Any) -> int | N
     return len(tokens) if isinstance(tokens, list) and tokens else None
 
 
-async def find_window(endpoint: Endpoint, model: str) -> int:
+async def find_window(endpoint: Endpoint, model: str) -> int | None:
     """The context window of `model` in tokens: what the server runs it with, not what it was trained for.
 
     llama.cpp tells it at /props, vLLM and others in /v1/models, LM Studio at /api/v0/models, Ollama at /api/ps
-    once the model is loaded and at /api/show before; else WINDOW_IF_UNKNOWN.
+    once the model is loaded and at /api/show before. None where the server does not say.
     """
     props = _mapping(await endpoint.info("/props"))
     settings = _mapping(props.get("default_generation_settings"))
@@ -70,7 +70,7 @@ async def find_window(endpoint: Endpoint, model: str) -> int:
         return found
     if loaded := _mapping(await endpoint.info("/api/ps")):
         return await _ollama_window(endpoint, model, loaded)
-    return WINDOW_IF_UNKNOWN
+    return None
 
 
 async def _ollama_window(endpoint: Endpoint, model: str, loaded: dict[str, Any]) -> int:

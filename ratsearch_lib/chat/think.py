@@ -43,6 +43,9 @@ class ThinkTags:
         if not delta.text:
             return [delta]
         text = self._held + delta.text
+        if not self._inside and "<" not in text and "[" not in text:  # nearly always
+            self._held, self._said = "", self._said + text
+            return [delta] if text == delta.text else [replace(delta, text=text)]
         found: list[Delta] = []
         start = 0
         for tag in _TAG.finditer(text):
