@@ -21,6 +21,10 @@ PAGES = {
     "nested infoboxes": WIKI + "<table class=infobox><tr><td colspan=2>" * 200 + "<tr><th>a<td>b",
     "nested foreign lists": "<p>First.</p>" + "<ul><li>" * 5000 + "deep",
     "many attributes": WIKI + "<div " + " ".join(f"a{n}=1" for n in range(50_000)) + ">deep</div>",
+    "many attributes after one with a bracket": WIKI
+    + "<div a='>' "
+    + "/".join(f"a{n}" for n in range(50_000))
+    + ">deep</div>",
     "spans": WIKI + "<table class=wikitable>" + ("<tr>" + "<td colspan=1000 rowspan=65000>x" * 50) * 300,
     "entities": '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + WIKI + "<p>&b;</p>",
     "nulls": WIKI.replace("First", "F\0irst") + "\0" * 10_000,

@@ -12,7 +12,7 @@ from .tree import depth
 
 # Beyond these html2text takes long, and on nested lists and quotations without end.
 MAX_HTML_CHARS = 300_000
-MAX_DEPTH = 60
+MAX_DEPTH = 100
 
 _CLUTTER = ", ".join(
     [

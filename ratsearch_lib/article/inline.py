@@ -101,7 +101,7 @@ def link_target(href: str) -> str:
         path = path.removeprefix(prefix)
     if path.startswith(("/", "-/", "I/")) or "?" in path:
         return ""
-    return unquote(path)
+    return unquote(path) if "%" in path else path
 
 
 def _script(walker: Walker, node: LexborNode, tag: str, depth: int) -> None:

@@ -51,7 +51,8 @@ def _wiki_article(page: LexborHTMLParser, root: LexborNode, title: str, heading:
     lead = join(walker.parts[0].blocks)
     if not lead and sections:
         lead, sections = _lead_from(sections)
-    marked = page.css_first('meta[property="mw:PageProp/disambiguation"]') is not None
+    head = page.head
+    marked = head is not None and head.css_first('meta[property="mw:PageProp/disambiguation"]') is not None
     first = lead.split("\n", 1)[0]
     lists = "\n- " in lead or (bool(sections) and "- " in sections[0].text)
     return Article(
@@ -129,11 +130,10 @@ def _root(page: LexborHTMLParser) -> tuple[bool, LexborNode]:
 
 
 def _title(page: LexborHTMLParser) -> str:
-    for selector in ("#firstHeading", "#titleHeading", "h1"):
-        if (node := page.css_first(selector)) is not None:
-            walker = Walker()
-            if text := walker.line(node, 0):
-                return text
+    headings = page.css("#firstHeading, #titleHeading, h1")
+    for node in sorted(headings, key=lambda node: not (node.attributes.get("id") or "").endswith("Heading")):
+        if text := Walker().line(node, 0):
+            return text
     if (node := page.css_first("title")) is not None and (text := " ".join(node.text().split())):
         return rules.SITE_SUFFIX.sub("", text)
     return ""
@@ -141,7 +141,7 @@ def _title(page: LexborHTMLParser) -> str:
 
 def _redirect(page: LexborHTMLParser) -> str | None:
     """Where a page that only refreshes to another one leads: mwoffliner's stubs for redirects to a section."""
-    for meta in page.css("meta[http-equiv]"):
+    for meta in page.head.css("meta[http-equiv]") if page.head is not None else ():
         attributes = meta.attributes
         if (attributes.get("http-equiv") or "").lower() == "refresh":
             _, _, target = (attributes.get("content") or "").partition("=")

@@ -8,7 +8,6 @@ beyond the limits is taken out before it is parsed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import accumulate, islice
 from operator import sub
 
@@ -19,7 +18,6 @@ from .rules import names
 MAX_CHARS = 4_500_000  # the largest real pages have 4 million, and 45,000 tags
 MAX_TAGS = 120_000
 MAX_DEPTH = 200
-MAX_OPEN_FORMATS = 300_000  # formatting elements open, summed over the page's tags: <p> opens them all anew
 MAX_SELECTS = 200
 MAX_ATTRIBUTES = 300  # of an element
 LONG_TAG_CHARS = 3000
@@ -27,6 +25,8 @@ LONG_TAG_CHARS = 3000
 _TAG = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9-]*)")
 _WHOLE_TAG = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9-]*)[^<>]*>?")
 _NAME = re.compile("[a-zA-Z][a-zA-Z0-9-]*")
+_LONG_TAG = re.compile(rf"<[a-zA-Z][^<]{{{LONG_TAG_CHARS},}}")
+_OPEN_TAG = re.compile(r"""<(?:=\s*"[^"]*"|=\s*'[^']*'|[^>])*""")  # without its ">"
 _QUOTED = re.compile(r"""=\s*(?:"[^"]*"?|'[^']*'?)""")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]+)""", re.I)
 _VOID = names("area base br col embed hr img input link meta param source track wbr")
@@ -71,60 +71,35 @@ def parse_tree(html: str) -> LexborHTMLParser:
 
 
 def _within_limits(html: str) -> str:
-    pieces = html.split("<")
-    if max(map(len, pieces)) > LONG_TAG_CHARS:
-        for number, piece in enumerate(pieces):
-            if len(piece) > LONG_TAG_CHARS:
-                pieces[number] = _few_attributes(piece)
-        html = "<".join(pieces)
-    del pieces
+    html = _LONG_TAG.sub(_few_attributes, html)
     tags = _TAG.findall(html)
     if len(tags) > MAX_TAGS:
         last = next(islice(_TAG.finditer(html), MAX_TAGS, None))
         html, tags = html[: last.start()], tags[:MAX_TAGS]
-    if sum(_depths(map(_FormatSteps().__getitem__, tags))) > MAX_OPEN_FORMATS:
-        html = _WHOLE_TAG.sub(lambda tag: "" if tag[1].lstrip("/").lower() in _FORMATS else tag[0], html)
     if tags.count("select") > MAX_SELECTS:
-        html = _WHOLE_TAG.sub(lambda tag: "" if tag[1].lstrip("/").lower() in _FORMS else tag[0], html)
-    steps = _Steps()
-    if max(_depths(map(steps.__getitem__, tags)), default=0) > MAX_DEPTH:
-        html = _without_deeper(html, steps)
+        html = _without(html, _FORMS)
+    if _depth(tags) > MAX_DEPTH:
+        html = _without(html, _FORMATS)
+        if _depth(_TAG.findall(html)) > MAX_DEPTH:
+            html = _without_deeper(html)
     return html
 
 
-def depth(html: str) -> int:
-    """How deep the elements of `html` are nested."""
-    return max(_depths(map(_Steps().__getitem__, _TAG.findall(html))), default=0)
+def _few_attributes(found: re.Match) -> str:
+    """A long tag and the text after it: the tag without its attributes if it has more of them than any real one."""
+    tag = _OPEN_TAG.match(found[0])[0]
+    if len(tag) > LONG_TAG_CHARS and len(_QUOTED.sub(" ", tag).replace("/", " ").split()) >= MAX_ATTRIBUTES:
+        return f"<{_NAME.search(tag)[0]}{found[0][len(tag) :]}"
+    return found[0]
 
 
-class _Steps(dict):
-    """How far each tag leads down, by name ("div", "/div"): worked out once for each name."""
-
-    def __missing__(self, tag: str) -> int:
-        name = tag.lstrip("/").lower()
-        step = 0 if name in _VOID or name in _SELF_CLOSING else -1 if tag[0] == "/" else 1
-        self[tag] = step
-        return step
+def _without(html: str, unwanted: frozenset[str]) -> str:
+    return _WHOLE_TAG.sub(lambda tag: "" if tag[1].lstrip("/").lower() in unwanted else tag[0], html)
 
 
-class _FormatSteps(_Steps):
-    """The same for formatting elements alone."""
-
-    def __missing__(self, tag: str) -> int:
-        step = super().__missing__(tag) if tag.lstrip("/").lower() in _FORMATS else 0
-        self[tag] = step
-        return step
-
-
-def _depths(steps: Iterable[int]) -> Iterable[int]:
-    """The depth after each step, where a step up from the ground leads nowhere."""
-    sums = list(accumulate(steps))
-    return map(sub, sums, accumulate(sums, min, initial=0))
-
-
-def _without_deeper(html: str, steps: dict[str, int]) -> str:
+def _without_deeper(html: str) -> str:
     """`html` without the tags that lead deeper than MAX_DEPTH."""
-    depth = 0
+    steps, depth = _Steps(), 0
 
     def keep(tag: re.Match) -> str:
         nonlocal depth
@@ -135,10 +110,25 @@ def _without_deeper(html: str, steps: dict[str, int]) -> str:
     return _WHOLE_TAG.sub(keep, html)
 
 
-def _few_attributes(piece: str) -> str:
-    """A tag and the text after it (its "<" taken off): the tag without its attributes if they are too many."""
-    tag, end, text = piece.partition(">")
-    name = _NAME.match(tag)
-    if name is None or len(tag) <= LONG_TAG_CHARS:
-        return piece
-    return piece if len(_QUOTED.sub(" ", tag).replace("/", " ").split()) < MAX_ATTRIBUTES else name[0] + end + text
+class _Steps(dict):
+    """How far each tag leads down, by name ("div", "/div"): worked out once for each name.
+
+    Formatting elements weigh ten times as much: each block that follows opens anew those left open.
+    """
+
+    def __missing__(self, tag: str) -> int:
+        name = tag.lstrip("/").lower()
+        step = 0 if name in _VOID or name in _SELF_CLOSING else 10 if name in _FORMATS else 1
+        self[tag] = step = -step if tag[0] == "/" else step
+        return step
+
+
+def depth(html: str) -> int:
+    """How deep the elements of `html` are nested, formatting elements counted tenfold."""
+    return _depth(_TAG.findall(html))
+
+
+def _depth(tags: list[str]) -> int:
+    # The greatest sum of steps, less the least before it: a step up from the ground leads nowhere.
+    sums = list(accumulate(map(_Steps().__getitem__, tags), initial=0))
+    return max(map(sub, sums, accumulate(sums, min)))
