@@ -8,7 +8,8 @@ answers are followed through the redirects. A query that is itself a redirect's 
 such redirects are left out of the list. So are queries whose gold titles are not in it.
 
 Printed for each set: n, the share of queries whose page is first, among the first 5, among the first 20, and the mean
-reciprocal rank. Beside it, on N queries a set: fzf, rapidfuzz over all titles, libzim's SuggestionSearcher.
+reciprocal rank. Beside it, on N queries a set (2; a query takes rapidfuzz seconds): fzf, rapidfuzz over all titles, libzim's
+SuggestionSearcher.
 Then how many queries `TitleIndex.decide` reads without asking, and how many of those pages are the right ones.
 """
 
@@ -222,7 +223,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.titles", description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA, help="laid out as ../shared/data (the default)")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
-    parser.add_argument("--beside", type=int, default=10, metavar="N", help="queries a set for the others; 0: without")
+    parser.add_argument("--beside", type=int, default=2, metavar="N", help="queries a set for the others; 0: without")
     parser.add_argument("--sets", nargs="*", default=[], metavar="WORD", help="only sets with such a word in the name")
     parser.add_argument("--scale", nargs="+", metavar="COUNT", help="cost at these sizes instead: 100k 1M 20M")
     options = parser.parse_args()
