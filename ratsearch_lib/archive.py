@@ -7,10 +7,7 @@ for articles); newer ones do not. See https://wiki.openzim.org/wiki/ZIM_file_for
 
 from __future__ import annotations
 
-import html
 import logging
-import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,6 +19,7 @@ from urllib.parse import unquote
 
 from .errors import ArchiveError, EntryNotFound
 from .spelling import spellings
+from .stubs import MAX_STUB_BYTES, sends_to
 
 if TYPE_CHECKING:
     from libzim.reader import Entry as ZimEntry
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
-MAX_STUB_BYTES = 4096  # a redirect written as a page is a few hundred bytes long
-REFRESH = re.compile(rb"""<meta\s[^>]*http-equiv\s*=\s*["']?refresh["']?[^>]*>""", re.I)
-REFRESH_URL = re.compile(r"""url\s*=\s*['"]?([^'">]+)""", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +73,19 @@ class Archive:
         from libzim.reader import Archive as Zim
 
         self.path = Path(path)
-        if self.path.is_dir():
-            raise ArchiveError(f"{self.path} is a folder; name the ZIM file in it.")
-        parts = (self.path, self.path.with_name(self.path.name + "aa"))
-        file = next((part for part in parts if part.is_file()), None)  # libzim would wait for a pipe for ever
-        if file is None:
-            raise ArchiveError(f"There is no file {self.path}; check the path.")
         try:
+            if self.path.is_dir():
+                raise ArchiveError(f"{self.path} is a folder; name the ZIM file in it.")
+            parts = (self.path, self.path.parent / f"{self.path.name}aa")
+            file = next((part for part in parts if part.is_file()), None)  # libzim would wait for a pipe for ever
+            if file is None:
+                raise ArchiveError(f"There is no file {self.path}; check the path.")
             self._zim = Zim(file)
             self._new_namespaces = self._zim.has_new_namespace_scheme
             self.uuid = self._zim.uuid.hex
             self.entry_count = self._zim.all_entry_count
             self.has_fulltext_index = self._zim.has_fulltext_index
-        except (RuntimeError, UnicodeDecodeError, OSError) as error:
+        except (RuntimeError, UnicodeError, OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise ArchiveError(
                 f"{self.path} cannot be opened as a ZIM archive ({reason}). It may be incomplete: compare its size "
@@ -250,15 +245,17 @@ class Archive:
         """Path and section that a page refreshes to, where it is no more than that."""
         if not entry.is_html or self._size(entry) > MAX_STUB_BYTES:
             return None
-        meta = REFRESH.search(entry.content)
-        url = meta and REFRESH_URL.search(html.unescape(meta.group().decode("utf-8", "replace")))
-        if not url:
+        sent = sends_to(entry.content.decode("utf-8", "replace"))
+        if sent is None:
             return None
-        link, _, fragment = url[1].strip().partition("#")
-        if not link or "://" in link:
-            return None
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(entry.path), unquote(link)))
-        return path, unquote(fragment).replace("_", " ")
+        link, fragment = sent
+        folders = entry.path.split("/")[:-1]
+        while link.startswith(("./", "../")):
+            step, _, link = link.partition("/")
+            folders = folders[:-1] if step == ".." else folders
+        paths = ["/".join([*folders, each]) for each in (link, unquote(link))]
+        found = next((path for path in paths if self._zim.has_entry_by_path(path)), paths[-1])
+        return found, fragment
 
     # Listing and reading
 
@@ -271,6 +268,16 @@ class Archive:
                     yield entry
             except (RuntimeError, UnicodeDecodeError) as error:
                 log.info("entry %d of %s cannot be read: %s", id, self.path, error)
+
+    @cached_property
+    def main_path(self) -> str | None:
+        """The path of the page that the archive opens with, which names all and answers nothing; None if unknown."""
+        try:
+            entry = self._entry(self._zim.main_entry) if self._zim.has_main_entry else None
+            return self.follow(entry).path if entry else None
+        except (RuntimeError, UnicodeError, KeyError, ArchiveError) as error:
+            log.info("main page of %s: %s", self.path, error)
+            return None
 
     def _is_article(self, entry: Entry) -> bool:
         if not self._new_namespaces and not entry.path.startswith("A/"):

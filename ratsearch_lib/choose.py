@@ -60,6 +60,8 @@ def gather(library: Library, title: str, context: ToolContext) -> list[Candidate
                     add(library.archive.entry(target))
                 except (EntryNotFound, ArchiveError):
                     continue
+    if len(found) > 1:
+        found.pop(library.archive.main_path, None)  # it names everything, and answers nothing
     return list(found.values())
 
 

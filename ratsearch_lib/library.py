@@ -7,14 +7,17 @@ recover from that. The first line of every result says what it is, since models 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
 from .archive import Archive, Entry
 from .article import Article, passages, quotes
 from .choose import best_article, gather
-from .errors import ArticleError, EntryNotFound, TitleIndexError
+from .errors import ArchiveError, ArticleError, EntryNotFound, TitleIndexError
 from .leads import LeadIndex, LeadMatch, fuse
+from .spelling import unquoted, without_section
 from .titles import TitleIndex, TitleMatch
 from .titles.background import BackgroundBuild
 from .tools import ReadResult, ToolContext
@@ -53,6 +56,8 @@ class Library:
         self.archive = archive
         self._titles = titles
         self._building = building
+        self._lock = Lock()
+        self.index_error = ""  # why there will be no title index
         try:
             self._leads = LeadIndex.open(archive)
         except TitleIndexError:  # `ratsearch index --leads` builds one
@@ -85,20 +90,24 @@ class Library:
 
     @property
     def titles(self) -> TitleIndex | None:
-        """The title index; None as long as there is none. TitleIndexError when building it failed."""
-        if self._titles is None and self._building is not None:
-            state = self._building.poll()
-            if state == "failed":
-                raise TitleIndexError(f"The title index could not be built: {self._building.error}")
-            if state == "done":
-                self._titles = TitleIndex.open(self.archive)
-                self._building = None
-        return self._titles
+        """The title index; None as long as there is none."""
+        with self._lock:
+            if self._building is not None and (state := self._building.poll()):
+                building, self._building = self._building, None
+                try:
+                    if state == "failed":
+                        raise TitleIndexError(building.error)
+                    self._titles = TitleIndex.open(self.archive)
+                except TitleIndexError as error:
+                    self.index_error = f"The title index could not be built: {error}"
+            return self._titles
 
     @property
     def index_progress(self) -> tuple[int, int | None] | None:
         """(entries done, entries in all) while the title index is being built, else None."""
-        return self._building.progress if self.titles is None and self._building is not None else None
+        self.titles  # noqa: B018 (which looks whether it has been built)
+        building = self._building
+        return building.progress if building is not None else None
 
     def close(self) -> None:
         """Stop building and let go of the index."""
@@ -117,15 +126,14 @@ class Library:
 
     def search_titles(self, query: str, limit: int = RELATED) -> list[TitleMatch]:
         """The articles with the nearest titles, best first; from libzim's suggestions until the index is built."""
-        if self.titles is not None:
-            return self.titles.search(query, limit)
+        titles = self.titles
+        if titles is not None:
+            return titles.search(query, limit)
         found = {}
         for title in suggest(self.archive, query, 2 * limit):
-            try:
+            with suppress(EntryNotFound, ArchiveError):
                 entry = self.archive.entry(title)
-            except EntryNotFound:
-                continue
-            found.setdefault(entry.path, TitleMatch(entry.title, entry.path, 0.0, title))
+                found.setdefault(entry.path, TitleMatch(entry.title, entry.path, 0.0, title))
         return list(found.values())[:limit]
 
     def search_text(self, query: str, limit: int = RELATED) -> list[LeadMatch] | list[Entry]:
@@ -152,24 +160,25 @@ class Library:
         one it is what answers `context.question` best. ArchiveError where the archive is damaged.
         """
         context = context or ToolContext()
-        wanted = " ".join(str(title).split()).strip("\"'“”«» ") or str(title).strip()
+        wanted = " ".join(str(title).split())
         result = self._choose(wanted, context) if context.choose else self._read(wanted, context)
         if result.title is not None:
             context.sources.append(result)
         return result
 
     def _read(self, wanted: str, context: ToolContext) -> ReadResult:
+        for name in dict.fromkeys((wanted, unquoted(wanted))):
+            with suppress(EntryNotFound):
+                return self._present(self.archive.entry(name), name, context)
+        wanted = unquoted(wanted)
         if not wanted:
             return ReadResult('Give the title of an article, for example read_article("Oxygen").')
-        try:
-            return self._present(self.archive.entry(wanted), wanted, context)
-        except EntryNotFound:
-            head, _, section = wanted.partition("#")
-        match = self.titles.decide(head) if self.titles is not None and head else None
+        head, section = without_section(wanted)
+        match = titles.decide(head) if (titles := self.titles) is not None else None
         if match is None:
             return self._related(wanted)
         entry = self.archive.entry(match.path)
-        note = "" if self.titles.exact(head) else f' (for "{head}")'
+        note = "" if titles.exact(head) else f' (for "{head}")'
         return self._present(entry, wanted, context, section=section, note=note)
 
     def _related(self, wanted: str) -> ReadResult:
@@ -180,7 +189,8 @@ class Library:
 
     def article(self, entry: Entry) -> Article:
         """The article at an entry. ArticleError when the page holds no text."""
-        title = None if entry.title == entry.path else entry.title
+        is_file_name = entry.title == entry.path and ("/" in entry.path or "." in entry.path)
+        title = None if is_file_name else entry.title
         if entry.mimetype.startswith("text/plain"):
             text = entry.content.decode("utf-8", "replace").strip()
             if not text:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from .text import Passage, words
 
 # A question with one of these leans on the question before it.
-PRONOUNS = frozenset(
-    """he she it they him her them his hers its their theirs there that this those these one ones""".split()
-)
+PRONOUNS = frozenset("he she it they him her them his hers its their theirs".split())
+MAX_QUESTIONS_BACK = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,14 @@ class ToolContext:
         >>> ToolContext("And when did he die?", ("Who was George IV?",)).query
         'Who was George IV? And when did he die?'
         """
-        said = words(self.question)
-        leans = not PRONOUNS.isdisjoint(said) or said[:1] == ["and"] or said[:2] == ["what", "about"]
-        if not leans or not self.previous_questions:
-            return self.question
-        before = ToolContext(self.previous_questions[-1], self.previous_questions[:-1])
-        return f"{before.query} {self.question}"
+        asked = [self.question]
+        for before in reversed(self.previous_questions[-MAX_QUESTIONS_BACK:]):
+            if not _leans(asked[0]):
+                break
+            asked.insert(0, before)
+        return " ".join(asked)
+
+
+def _leans(question: str) -> bool:
+    said = words(question)
+    return not PRONOUNS.isdisjoint(said) or said[:1] == ["and"] or said[:2] in (["what", "about"], ["how", "about"])

@@ -4,11 +4,12 @@ import os
 from contextlib import suppress
 
 import pytest
-from libzim.writer import Creator, Hint, Item, StringProvider
 
 from ratsearch_lib.archive import Archive
-from ratsearch_lib.errors import ArchiveError, EntryNotFound, RatsearchError
+from ratsearch_lib.errors import ArchiveError, EntryNotFound
 from ratsearch_lib.spelling import spellings
+
+from .zims import make_archive
 
 # Counted with zimdump or in the archives' own Counter metadata: articles, and titles with their redirects.
 LISTINGS = {
@@ -25,37 +26,6 @@ LISTINGS = {
     "invalid/nons-small.zim": (1, 1),
     "invalid/withns-small.zim": (1, 1),
 }
-
-
-class Page(Item):
-    def __init__(self, path, title, html):
-        super().__init__()
-        self.path, self.title, self.html = path, title, html
-
-    def get_path(self):
-        return self.path
-
-    def get_title(self):
-        return self.title
-
-    def get_mimetype(self):
-        return "text/html"
-
-    def get_contentprovider(self):
-        return StringProvider(self.html)
-
-    def get_hints(self):
-        return {Hint.FRONT_ARTICLE: True}
-
-
-def make_archive(path, pages, redirects=()):
-    with Creator(str(path)) as creator:
-        creator.set_mainpath("Main")
-        for each, title, html in pages:
-            creator.add_item(Page(each, title, html))
-        for each, title, target in redirects:
-            creator.add_redirection(each, title, target, {Hint.FRONT_ARTICLE: True})
-    return Archive(path)
 
 
 def stub(target):
@@ -75,6 +45,11 @@ def titles(tmp_path_factory):
         ("Stub_out", "Stub out", stub("https://example.org/")),
         ("Stub_gone", "Stub gone", stub("./Nowhere")),
         ("C#", "C#", "<p>C sharp, the language</p>"),
+        ("Alzheimer's_disease", "Alzheimer's disease", "<p>A disease.</p>"),
+        ("Senile", "Senile", stub("./Alzheimer's_disease#Parkinson's,_too")),
+        ("Senility", "Senility", stub("./Alzheimer&#39;s_disease")),
+        ('"Heroes"_(album)', '"Heroes" (album)', "<p>An album.</p>"),
+        ("Heroes", "Heroes", stub("./%22Heroes%22_(album)")),
     ]
     redirects = [("O2", "O2", "Oxygen"), ("Ozonosphere", "Ozonosphere", "Ozone_layer"), ("Dioxygen", "Dioxygen", "O2")]
     return make_archive(tmp_path_factory.mktemp("zim") / "titles.zim", pages, redirects)
@@ -162,6 +137,19 @@ def test_follows_to_a_section(titles, asked, section):
     assert (entry.title, entry.section) == ("Oxygen", section)
 
 
+@pytest.mark.parametrize(
+    ("asked", "title", "section"),
+    [
+        ("Senile", "Alzheimer's disease", "Parkinson's, too"),
+        ("Senility", "Alzheimer's disease", ""),
+        ("Heroes", '"Heroes" (album)', ""),
+    ],
+)
+def test_stubs_to_titles_with_quotation_marks(titles, asked, title, section):
+    entry = titles.entry(asked)
+    assert (entry.title, entry.section) == (title, section)
+
+
 def test_a_stub_that_leads_outside_is_a_page(titles):
     assert titles.entry("Stub out").path == "Stub_out"
 
@@ -234,7 +222,10 @@ def test_a_missing_file_and_a_folder(tmp_path):
         os.mkfifo(tmp_path / "pipe.zim")
         with pytest.raises(ArchiveError, match="no file"):
             Archive(tmp_path / "pipe.zim")
-    assert issubclass(ArchiveError, RatsearchError)
+    with pytest.raises(ArchiveError):
+        Archive(tmp_path / ("x" * 300))
+    with pytest.raises(ArchiveError):
+        Archive(tmp_path / "\udcff.zim")
 
 
 def test_spellings_keep_what_was_written_first():
