@@ -144,6 +144,30 @@ def test_the_key_is_in_no_error_and_no_repr():
     assert KEY not in repr(ChatClient("localhost", api_key=KEY))
 
 
+@pytest.mark.parametrize("key", [f"{KEY}\n", f" {KEY} ", f"\t{KEY}\r\n"])
+def test_white_space_around_a_key_is_not_sent(key):
+    with ScriptedServer([say("A")]) as server:
+        client = ChatClient(server.base_url, api_key=key, extra_headers={"X-Key": key})
+        client.models()
+        ask(server, client)
+        sent = [request.headers for request in [*server.requests, *server.other_requests]]
+    assert {headers["authorization"] for headers in sent} == {f"Bearer {KEY}"}
+    assert {headers["x-key"] for headers in sent} == {KEY}
+
+
+@pytest.mark.parametrize("key", [f"{KEY}\u2019", f"{KEY}\n{KEY}", f"{KEY}\r\nX-Other: 1", f"{KEY}\0", f"\ufeff{KEY}"])
+def test_a_key_that_cannot_be_one_is_refused_and_not_repeated(key):
+    for options in ({"api_key": key}, {"extra_headers": {"X-Key": key}}):
+        with pytest.raises(AuthenticationFailed, match="copy it again") as caught:
+            ChatClient("localhost:9", **options)
+        assert KEY not in str(caught.value)
+
+
+def test_a_key_in_another_header_is_in_no_error():
+    error = failure_of(error_reply(401, f"Bad token {KEY}"), extra_headers={"X-Auth": f"Token {KEY}"})
+    assert KEY not in str(error)
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.just(f"your key {KEY} is bad"),
     lambda inner: (

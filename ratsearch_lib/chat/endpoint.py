@@ -6,13 +6,14 @@ import asyncio
 import importlib
 import json
 import os
+import re
 import sys
 import weakref
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ChatError
+from ..errors import AuthenticationFailed, ChatError
 from . import failures
 from .address import is_loopback, normalise_base_url, server_root
 from .sse import event_data
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
+_SECRET_CHARS = 8  # of a header's value, from which on it is taken for a secret
 _OUR_HEADERS = {"host", "accept", "accept-encoding", "connection", "content-type", "content-length"}
 
 
@@ -43,8 +45,10 @@ class Endpoint:
         self.base_url = normalise_base_url(address)
         self.root_url = server_root(self.base_url)
         self._timeout_s, self._info_timeout_s, self._connect_timeout_s = timeout_s, info_timeout_s, connect_timeout_s
-        self._api_key = api_key or None
-        self._headers = dict(headers or {})
+        self._api_key = _header_value("The API key", api_key or "", "[!-~]*") or None
+        self._headers = {name: _header_value(f"The header {name}", text) for name, text in (headers or {}).items()}
+        self._secrets = [text.split()[-1] for text in self._headers.values() if len(text) >= _SECRET_CHARS]
+        self._secrets.extend([self._api_key] if self._api_key else [])
         # A client's connections belong to the loop that made it.
         self._http_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient]
         self._http_clients = weakref.WeakKeyDictionary()
@@ -97,11 +101,11 @@ class Endpoint:
         try:
             response = await self._http().request("GET" if body is None else "POST", url, json=body, timeout=timeout)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise failures.unreachable(self.base_url, _reason(error)) from None
+            raise failures.unreachable(self.base_url, self._reason(error)) from None
         except httpx2.TimeoutException:
             problem: ChatError = failures.silent(self.base_url, self._info_timeout_s)
         except httpx2.HTTPError as error:
-            problem = failures.broken_off(self.base_url, _reason(error))
+            problem = failures.broken_off(self.base_url, self._reason(error))
         else:
             try:
                 value = response.json()
@@ -112,7 +116,7 @@ class Endpoint:
             if response.status_code == 200:
                 problem = failures.not_a_chat_server(self.base_url, "it sent something that is not JSON")
             else:
-                problem = failures.failure(self.base_url, response.status_code, value, key=self._api_key)
+                problem = self._reported(value, {}, response.status_code)
                 problem.retry_after_s = failures.retry_after_s(response.headers)
                 required = required or response.status_code in (401, 403, 503)
         if required:
@@ -175,7 +179,9 @@ class Endpoint:
         return value
 
     def _reported(self, error: Any, body: Mapping[str, Any], status: int | None = None) -> ChatError:
-        return failures.failure(self.base_url, status, error, key=self._api_key, model=body.get("model"))
+        return failures.failure(
+            self.base_url, status, error, key=self._api_key, secrets=self._secrets, model=body.get("model")
+        )
 
     def _failure(self, error: Exception, body: Mapping[str, Any]) -> ChatError:
         import httpx2
@@ -187,12 +193,24 @@ class Endpoint:
             problem.retry_after_s = failures.retry_after_s(error.response.headers)
             return problem
         if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
-            return failures.unreachable(where, _reason(cause))
+            return failures.unreachable(where, self._reason(cause))
         if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
             return failures.silent(where, self._timeout_s)
         if isinstance(error, (openai.APIError, httpx2.HTTPError)):
-            return failures.broken_off(where, _reason(cause or error))
+            return failures.broken_off(where, self._reason(cause or error))
         return failures.not_a_chat_server(where, "it sent something that is not JSON")
+
+    def _reason(self, error: BaseException) -> str:
+        return failures.redact(_reason(error), self._secrets)
+
+
+def _header_value(what: str, text: str, allowed: str = "[ -~]*") -> str:
+    """`text` without the white space that copying adds. AuthenticationFailed, which does not repeat it, if the rest
+    could not be sent: a line end or a curly quotation mark got into it."""
+    text = text.strip()
+    if not re.fullmatch(allowed, text):
+        raise AuthenticationFailed(f"{what} holds characters that no key has: copy it again from where it was given.")
+    return text
 
 
 def _reason(error: BaseException | None) -> str:

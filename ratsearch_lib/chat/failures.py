@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -41,13 +41,19 @@ _SEARCHED_CHARS = 10_000
 
 
 def failure(
-    where: str, status: int | None, body: Any, *, key: str | None = None, model: str | None = None
+    where: str,
+    status: int | None,
+    body: Any,
+    *,
+    key: str | None = None,
+    secrets: Sequence[str] = (),
+    model: str | None = None,
 ) -> ChatError:
     """The error for an HTTP `status` other than 200, or for an error event within a stream (None).
 
-    `where` names the server, `body` is its JSON or text, `key` is kept out of the message.
+    `where` names the server, `body` is its JSON or text; `key` and `secrets` are kept out of the message.
     """
-    said = server_words(body, key)
+    said = server_words(body, [*secrets, key] if key else secrets)
     if status is None and isinstance(body, dict) and isinstance(body.get("code"), int):
         status = body["code"]
     kind, message = _explain(where, status, f"{said} {json.dumps(body, default=str)}"[:_SEARCHED_CHARS], key, model)
@@ -112,8 +118,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def server_words(body: Any, key: str | None = None) -> str:
-    """The server's own sentence out of an error body, short, on one line and without the key."""
+def server_words(body: Any, secrets: Sequence[str] = ()) -> str:
+    """The server's own sentence out of an error body, short, on one line and without the `secrets`."""
     text = body
     if isinstance(body, dict):
         error = body.get("error", body)
@@ -125,9 +131,19 @@ def server_words(body: Any, key: str | None = None) -> str:
     if re.match(r"\s*<(!doctype|html|\?xml)", text, re.I):
         return ""  # a page for people: nothing to quote
     text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    if key:
-        text = text.replace(key, "[key]")
+    text = redact(text, secrets)
     return text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + "…"
+
+
+def redact(text: str, secrets: Sequence[str]) -> str:
+    """`text` without the `secrets`.
+
+    >>> redact("bad key sk-123", ["sk-123"])
+    'bad key [key]'
+    """
+    for secret in secrets:
+        text = text.replace(secret, "[key]")
+    return text
 
 
 def unreachable(where: str, reason: str) -> ServerUnreachable:
