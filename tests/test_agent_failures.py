@@ -219,3 +219,13 @@ def test_a_reply_that_the_server_could_not_read_is_asked_for_again():
     unread = error_reply(500, "Failed to parse input at pos 0: <|channel|>")
     with ScriptedServer([unread, sse(text("A rodent."), finish())]) as server:
         assert agent_of(server).ask("?").answer == "A rodent."
+
+
+def test_small_talk_at_the_end_of_a_long_guided_conversation_is_short():
+    before = []
+    for number in range(40):
+        before += [{"role": "user", "content": f"Q{number}"}, {"role": "assistant", "content": "A. " * 200}]
+    with ScriptedServer([say("You are welcome!")]) as server:
+        agent_of(server, "guided").ask("Thanks!", before)
+        contents = [message["content"] for message in server.requests[0].json["messages"]]
+    assert [content for content in contents if not content.startswith("A. ")] == ["Q38", "Q39", "Thanks!"]

@@ -96,6 +96,13 @@ def test_window_tools_and_slots(routes, window, tools, slots):
         assert (client.window(), client.supports_tools(), client.slots()) == (window, tools, slots)
 
 
+def test_what_a_server_does_not_say_is_asked_for_once():
+    with ScriptedServer() as server:
+        client = ChatClient(server.base_url, "m")
+        assert [(client.supports_tools(), client.window()) for _ in range(3)] == [(None, 4096)] * 3
+        assert len(server.other_requests) <= 7
+
+
 def test_a_window_of_ones_own_for_servers_that_do_not_say():
     with ScriptedServer() as server:
         client = ChatClient(server.base_url, context_tokens=32768)
@@ -119,6 +126,30 @@ def test_recorded_props(data):
     with ScriptedServer(routes={"GET /props": json_reply(recorded["body"])}) as server:
         client = ChatClient(server.base_url)
         assert (client.window(), client.supports_tools(), client.slots()) == (4096, False, 1)
+
+
+async def test_recorded_counts(data):
+    def recorded(name):
+        return json_reply(json.loads((data / "captures" / f"{name}.json").read_text())["body"])
+
+    question = [{"role": "user", "content": "Say hello in three words."}]
+    props = {"GET /props": llamacpp_props()}
+    count = {**props, "POST /v1/chat/completions/input_tokens": recorded("llamacpp_input_tokens")}
+    with ScriptedServer(routes=count) as server:
+        assert await ChatClient(server.base_url).acount(question) == 36
+    older = {
+        **props,
+        "POST /apply-template": recorded("llamacpp_apply_template"),
+        "POST /tokenize": recorded("llamacpp_tokenize"),
+    }
+    with ScriptedServer(routes=older) as server:
+        assert await ChatClient(server.base_url).acount(question) == 7
+        assert "Say hello in three words." in server.other_requests[-1].json["content"]
+    with ScriptedServer(routes=props) as server:
+        assert await ChatClient(server.base_url).acount(question) is None
+    with ScriptedServer() as server:
+        assert await ChatClient(server.base_url).acount(question) is None
+        assert [request.path for request in server.other_requests] == ["/props"]
 
 
 # Finding a server

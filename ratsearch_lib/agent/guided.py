@@ -43,6 +43,7 @@ TITLE_TOKENS = 40
 ANSWER_TOKENS = 80
 PASSAGES = 2  # a small model copies what is near: the fewer, the better
 PASSAGE_CHARS = 1200
+RECENT = 5  # messages that small talk may lean on
 MIN_SHARE = 0.7  # of an answer's content words that the passages must hold
 
 GREETINGS = frozenset(
@@ -61,7 +62,8 @@ async def run_guided(
     usage = [0, 0]
     reply = Reply()
     if is_small_talk(context.question):
-        async with aclosing(stream_reply(client, messages, reply, max_tokens=ANSWER_TOKENS)) as events:
+        said = [each for each in messages if each["role"] in ("user", "assistant") and not each.get("tool_calls")]
+        async with aclosing(stream_reply(client, said[-RECENT:], reply, max_tokens=ANSWER_TOKENS)) as events:
             async for event in events:
                 yield event
         _count(usage, reply)

@@ -29,10 +29,12 @@ def normalise_base_url(address: str) -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         host, port, parts = "", None, urlsplit("")
-    if parts.scheme not in ("http", "https") or not host or re.search(r"[\s\\]", text):
-        raise ServerUnreachable(f"{address!r} is not the address of a chat server: write http://HOST:PORT.")
-    if "@" in parts.netloc:
+    is_address = parts.scheme in ("http", "https") and host and not re.search(r"[\s\\\x00-\x1f\x7f]", text)
+    if "@" in parts.netloc or ("@" in text and not is_address):  # and so perhaps a password, which is not repeated
         raise ServerUnreachable("The server's address holds a user name: leave it out, and give the key on its own.")
+    if not is_address:
+        shown = re.split("[?#]", address)[0]  # a key may follow
+        raise ServerUnreachable(f"{shown!r} is not the address of a chat server: write http://HOST:PORT.")
     host = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     path = re.sub(r"(/chat)?/completions$", "", parts.path.rstrip("/")) or "/v1"
     return urlunsplit((parts.scheme, f"{host}:{port}" if port else host, path, "", ""))

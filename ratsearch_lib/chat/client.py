@@ -63,7 +63,7 @@ class ChatClient:
         self.request_options = {**request_options, **extra_body}
         self._endpoint = Endpoint(base_url, api_key, timeout_s=timeout_s, headers=headers)
         self._context_tokens = context_tokens
-        self._tells_window = True
+        self._tells_window = self._tells_tools = True
         self._is_llamacpp: bool | None = None
         self._refused: set[str] = set()
         self._thinks_first = False
@@ -149,13 +149,19 @@ class ChatClient:
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()
     ) -> int | None:
         """The tokens of a prompt as the server counts them; None where it does not say (all but llama.cpp)."""
-        return await count_tokens(self._endpoint, list(messages), list(tools)) if self._is_llamacpp else None
+        if not await self._serves_llamacpp():
+            return None
+        return await count_tokens(self._endpoint, list(messages), list(tools))
 
     async def asupports_tools(self) -> bool | None:
         """Whether the model's chat template takes tools; None where the server does not say."""
         if self.refuses_tools:
             return False
-        return await knows_tools(self._endpoint, await self._model_name())
+        answer = None
+        if self._tells_tools:
+            answer = await knows_tools(self._endpoint, await self._model_name())
+            self._tells_tools = answer is not None
+        return answer
 
     async def aslots(self) -> int:
         """How many requests the server works on at once; 1 where it does not say."""
@@ -205,12 +211,15 @@ class ChatClient:
     async def _defaults(self) -> dict[str, Any]:
         """What each request says beside the conversation."""
         model = await self._model_name()
-        if self._is_llamacpp is None:
-            self._is_llamacpp = await is_llamacpp(self._endpoint)
         defaults: dict[str, Any] = {"model": model, "stream_options": {"include_usage": True}}
-        if self._is_llamacpp:
+        if await self._serves_llamacpp():
             defaults.update(return_progress=True, cache_prompt=True)
         return defaults
+
+    async def _serves_llamacpp(self) -> bool:
+        if self._is_llamacpp is None:
+            self._is_llamacpp = await is_llamacpp(self._endpoint)
+        return self._is_llamacpp
 
     async def _model_name(self) -> str:
         if self.model is None:

@@ -85,7 +85,7 @@ class Endpoint:
                         if event.get("object") == "error":  # older vLLM
                             raise self._reported(event, body)
                         yield event
-        except (openai.APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
+        except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError) as error:
             raise self._failure(error, body) from None
 
     async def info(self, path: str, *, body: Any = None, required: bool = False) -> Any:
@@ -100,7 +100,7 @@ class Endpoint:
         timeout = httpx2.Timeout(self._info_timeout_s, connect=self._connect_timeout_s)
         try:
             response = await self._http().request("GET" if body is None else "POST", url, json=body, timeout=timeout)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL) as error:
             raise failures.unreachable(self.base_url, self._reason(error)) from None
         except httpx2.TimeoutException:
             problem: ChatError = failures.silent(self.base_url, self._info_timeout_s)
@@ -192,6 +192,8 @@ class Endpoint:
             problem = self._reported(error.body or error.response.text, body, error.status_code)
             problem.retry_after_s = failures.retry_after_s(error.response.headers)
             return problem
+        if isinstance(error, httpx2.InvalidURL):
+            return failures.unreachable(where, self._reason(error))
         if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             return failures.unreachable(where, self._reason(cause))
         if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
