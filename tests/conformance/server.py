@@ -174,7 +174,7 @@ class ScriptedServer:
         self.closed = threading.Event()
         self.closed_early = 0  # how many connections
         self.open_connections = 0
-        self._script = replies if callable(replies) else iter(replies)
+        self.script(replies)
         self._routes = {"GET /v1/models": models("scripted"), **(routes or {})}
         self._loop = asyncio.new_event_loop()
         self._released = asyncio.Event()
@@ -193,6 +193,10 @@ class ScriptedServer:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+    def script(self, replies: Script) -> None:
+        """What is answered from now on."""
+        self._script = replies if callable(replies) else iter(replies)
 
     def release(self) -> None:
         """Let every HOLD go on, those to come too."""
