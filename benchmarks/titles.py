@@ -8,8 +8,8 @@ answers are followed through the redirects. A query that is itself a redirect's 
 such redirects are left out of the list. So are queries whose gold titles are not in it.
 
 Printed for each set: n, the share of queries whose page is first, among the first 5, among the first 20, and the mean
-reciprocal rank. Beside it, on N queries a set (2; a query takes rapidfuzz seconds): fzf, rapidfuzz over all titles, libzim's
-SuggestionSearcher.
+reciprocal rank. Beside it, on N queries a set (2, since a query takes rapidfuzz seconds): fzf, rapidfuzz over all
+titles, libzim's SuggestionSearcher.
 Then how many queries `TitleIndex.decide` reads without asking, and how many of those pages are the right ones.
 """
 
