@@ -43,16 +43,28 @@ def test_addresses_as_people_write_them(written, meant):
 
 
 @pytest.mark.parametrize(
-    "written", ["", "  ", "http://", "ftp://host", "http://ho st", "host:port", "http://[::1", ":80"]
+    "written", ["", "  ", "http://", "ftp://host", "http://ho st", "http://host/\0", "host:port", "http://[::1", ":80"]
 )
 def test_what_is_no_address(written):
     with pytest.raises(ServerUnreachable, match="write http://HOST:PORT"):
         normalise_base_url(written)
 
 
-def test_a_password_in_the_address_is_refused_and_not_repeated():
+@pytest.mark.parametrize(
+    "written",
+    [
+        "http://rat:hunter2@host:8080",
+        "http://rat:hunter2@host:8080 x",
+        "http://rat:hunter2@host:port",
+        "http://rat:hunter2/@host",
+        "ftp://rat:hunter2@host",
+        "rat:hunter2@[host",
+        "http://ho st/v1?key=hunter2",
+    ],
+)
+def test_a_password_in_the_address_is_refused_and_not_repeated(written):
     with pytest.raises(ServerUnreachable) as caught:
-        normalise_base_url("http://rat:hunter2@host:8080")
+        normalise_base_url(written)
     assert "hunter2" not in str(caught.value)
 
 

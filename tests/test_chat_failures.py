@@ -126,6 +126,15 @@ def test_nothing_listens():
         ChatClient("no-such-host.invalid").models()
 
 
+@pytest.mark.parametrize("model", [None, "named"])
+def test_a_host_name_that_cannot_be_one(model):
+    client = ChatClient("http://xn--\u2019/", model)
+    with pytest.raises(ServerUnreachable):
+        client.models()
+    with pytest.raises(ServerUnreachable):
+        list(iterate(lambda: client.stream(QUESTION)))
+
+
 def test_silence_has_a_limit():
     with ScriptedServer([hang()]) as server, pytest.raises(BadReply, match="sent nothing for 0 s"):
         ask(server, ChatClient(server.base_url, timeout_s=0.2))
