@@ -103,6 +103,59 @@ def test_what_a_server_does_not_say_is_asked_for_once():
         assert len(server.other_requests) <= 7
 
 
+@pytest.mark.parametrize(
+    "make_routes", [dict, vllm, lm_studio, lambda: ollama([])], ids=["unknown", "v", "lm", "ollama"]
+)
+def test_a_second_question_asks_nothing_of_the_server_again(make_routes):
+    with ScriptedServer([say("A"), say("B")], routes=make_routes()) as server:
+        client = ChatClient(server.base_url)
+        for _ in range(2):
+            client.window(), client.supports_tools(), client.slots()
+            ask(server, client)
+        asked = [request.path for request in server.other_requests if request.path != "/v1/models"]
+        listed = [request.path for request in server.other_requests if request.path == "/v1/models"]
+    assert sorted(asked) == sorted(set(asked))
+    assert len(listed) <= 2  # for the model's name, and for its window
+
+
+def test_tools_are_asked_for_by_model():
+    def shown(request):
+        return json_reply({"capabilities": ["tools"] if request.json["model"] == "able" else ["completion"]})
+
+    with ScriptedServer(routes={"POST /api/show": shown}) as server:
+        client = ChatClient(server.base_url, "able")
+        assert client.supports_tools() is True
+        client.model = "unable"
+        assert client.supports_tools() is False
+
+
+def test_a_named_model_is_found_in_the_list():
+    listed = models("qwen3:latest", "nomic-embed-text", "models/gemini", "maker/big")
+    with ScriptedServer(routes={"GET /v1/models": listed}) as server:
+        for named, found in (
+            ("qwen3:latest", "qwen3:latest"),
+            ("qwen3", "qwen3:latest"),
+            ("nomic-embed-text", "nomic-embed-text"),
+            ("gemini", "models/gemini"),
+            ("maker/big:free", "maker/big:free"),
+            (None, "qwen3:latest"),
+        ):
+            assert ChatClient(server.base_url, named).find_model() == found
+        for named in ("qwen3:8b", "qwen", "maker/small:free"):
+            with pytest.raises(
+                ModelNotFound, match=f"'{named}'.*It has: qwen3:latest, nomic-embed-text, models/gemini"
+            ):
+                ChatClient(server.base_url, named).find_model()
+
+
+def test_a_server_that_lists_nothing_is_trusted():
+    for listed in (models(), error_reply(404, "model list not found"), error_reply(405, "?")):
+        with ScriptedServer(routes={"GET /v1/models": listed}) as server:
+            assert ChatClient(server.base_url, "mine").find_model() == "mine"
+    with ScriptedServer(routes={"GET /v1/models": raw(b"<html>")}) as server, pytest.raises(ChatError):
+        ChatClient(server.base_url, "mine").find_model()
+
+
 def test_a_window_of_ones_own_for_servers_that_do_not_say():
     with ScriptedServer() as server:
         client = ChatClient(server.base_url, context_tokens=32768)

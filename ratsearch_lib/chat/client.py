@@ -16,11 +16,13 @@ from .info import (
     WINDOW_IF_UNKNOWN,
     count_slots,
     count_tokens,
+    find_model,
     find_window,
     is_llamacpp,
     knows_tools,
     list_models,
 )
+from .memory import Memory
 from .roles import plain_roles, wants_plain_roles
 from .think import ThinkTags
 from .window import Calibration
@@ -62,9 +64,11 @@ class ChatClient:
         self.model = model
         self.request_options = {**request_options, **extra_body}
         self._endpoint = Endpoint(base_url, api_key, timeout_s=timeout_s, headers=headers)
+        self._memory = Memory(self._endpoint)
         self._context_tokens = context_tokens
-        self._tells_window = self._tells_tools = True
-        self._is_llamacpp: bool | None = None
+        self._tells_window = True
+        self._takes_tools: dict[str, bool | None] = {}  # by model
+        self._is_llamacpp = False
         self._refused: set[str] = set()
         self._thinks_first = False
         self._wants_plain_roles = False
@@ -133,6 +137,15 @@ class ChatClient:
         """The names of the models that the server lists, those that cannot chat left out. Raises a `ChatError`."""
         return await list_models(self._endpoint)
 
+    async def afind_model(self) -> str:
+        """The name of the model that is asked, as the server lists it. ModelNotFound if it does not serve it.
+
+        A server that lists nothing is believed to serve what was named.
+        """
+        if self.model is not None:
+            self.model = await find_model(self._endpoint, self.model)
+        return await self._model_name()
+
     async def awindow(self) -> int:
         """The context window in tokens, prompt and answer together.
 
@@ -140,7 +153,7 @@ class ChatClient:
         """
         found = None
         if self._tells_window:
-            found = await find_window(self._endpoint, await self._model_name())
+            found = await find_window(self._memory, await self._model_name())
             self._tells_window = found is not None  # asking costs four requests: once is enough
         sizes = (found, self._context_tokens, self.calibration.limit)
         return min((size for size in sizes if size), default=WINDOW_IF_UNKNOWN)
@@ -157,19 +170,22 @@ class ChatClient:
         """Whether the model's chat template takes tools; None where the server does not say."""
         if self.refuses_tools:
             return False
-        answer = None
-        if self._tells_tools:
-            answer = await knows_tools(self._endpoint, await self._model_name())
-            self._tells_tools = answer is not None
-        return answer
+        model = await self._model_name()
+        if model not in self._takes_tools:
+            self._takes_tools[model] = await knows_tools(self._memory, model)
+        return self._takes_tools[model]
 
     async def aslots(self) -> int:
         """How many requests the server works on at once; 1 where it does not say."""
-        return await count_slots(self._endpoint)
+        return await count_slots(self._memory)
 
     def models(self) -> list[str]:
         """`amodels`, for callers that are not async."""
         return run(self.amodels())
+
+    def find_model(self) -> str:
+        """`afind_model`, for callers that are not async."""
+        return run(self.afind_model())
 
     def window(self) -> int:
         """`awindow`, for callers that are not async."""
@@ -217,8 +233,7 @@ class ChatClient:
         return defaults
 
     async def _serves_llamacpp(self) -> bool:
-        if self._is_llamacpp is None:
-            self._is_llamacpp = await is_llamacpp(self._endpoint)
+        self._is_llamacpp = self._is_llamacpp or await is_llamacpp(self._memory)
         return self._is_llamacpp
 
     async def _model_name(self) -> str:

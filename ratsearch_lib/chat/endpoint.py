@@ -88,7 +88,7 @@ class Endpoint:
         except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError) as error:
             raise self._failure(error, body) from None
 
-    async def info(self, path: str, *, body: Any = None, required: bool = False) -> Any:
+    async def info(self, path: str, *, body: Any = None, required: bool = False, timeout_s: float | None = None) -> Any:
         """The JSON at `path` under the server's root (POST if there is a `body`); None where there is none.
 
         Raises what keeps the whole server from answering (ServerUnreachable, ServerLoading, AuthenticationFailed)
@@ -97,13 +97,14 @@ class Endpoint:
         import httpx2
 
         url = path if "://" in path else self.root_url + path
-        timeout = httpx2.Timeout(self._info_timeout_s, connect=self._connect_timeout_s)
+        timeout_s = min(timeout_s or self._info_timeout_s, self._info_timeout_s)
+        timeout = httpx2.Timeout(timeout_s, connect=self._connect_timeout_s)
         try:
             response = await self._http().request("GET" if body is None else "POST", url, json=body, timeout=timeout)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL) as error:
             raise failures.unreachable(self.base_url, self._reason(error)) from None
         except httpx2.TimeoutException:
-            problem: ChatError = failures.silent(self.base_url, self._info_timeout_s)
+            problem: ChatError = failures.silent(self.base_url, timeout_s)
         except httpx2.HTTPError as error:
             problem = failures.broken_off(self.base_url, self._reason(error))
         else:
