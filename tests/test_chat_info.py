@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ratsearch_lib.chat import ChatClient
-from ratsearch_lib.chat.discover import find_server
+from ratsearch_lib.chat.discover import FoundServer, find_server, find_servers
 from ratsearch_lib.errors import AuthenticationFailed, ChatError, ModelNotFound, ServerLoading
 
 from .conformance.asking import answer_of, ask
@@ -220,6 +220,7 @@ def test_the_first_real_chat_server_is_found():
         wrong = [server.base_url for server in (nothing, website, embedder, locked, other_json)]
         assert find_server([*wrong, first.base_url, second.base_url]) == first.base_url
         assert find_server(wrong) is None
+        assert find_servers(wrong) == [FoundServer(locked.base_url, wants_key=True)]
     assert find_server([]) is None
 
 

@@ -1,6 +1,7 @@
 """Which archive, server and model is chosen, from options, environment and folder."""
 
 import argparse
+import os
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,18 @@ def options(*argv: str, environ: dict[str, str] | None = None, folder: Path) -> 
     parser = argparse.ArgumentParser()
     add_options(parser)
     return choose(parser.parse_args(argv), environ or {}, folder)
+
+
+@pytest.fixture
+def forbidden(tmp_path):
+    folder = tmp_path / "forbidden"
+    folder.mkdir()
+    folder.chmod(0)
+    if os.access(folder, os.R_OK):
+        folder.chmod(0o700)
+        pytest.skip("nothing is forbidden to this user")
+    yield folder
+    folder.chmod(0o700)
 
 
 def touch(folder: Path, *names: str) -> None:
@@ -69,6 +82,34 @@ class TestArchive:
         with pytest.raises(ArchiveError, match=r"^RATSEARCH_ZIM: there is no file"):
             choose_archive(None, str(tmp_path / "nowhere.zim"), tmp_path)
 
+    @pytest.mark.parametrize(
+        "name", ["~no-such-user-here/x.zim", "x" * 300 + ".zim", "x\0.zim", "n/" * 3000 + "x.zim"], ids=range(4)
+    )
+    def test_names_that_no_file_can_have(self, tmp_path, name):
+        for origin, given, named in (("--zim", name, None), ("RATSEARCH_ZIM", None, name)):
+            with pytest.raises(ArchiveError, match=f"^{origin}: .*cannot be opened: ") as caught:
+                choose_archive(given, named, tmp_path)
+            assert len(str(caught.value)) < 400
+        for option in (["--model", f"{name}.gguf"], ["--model", __file__ + ".gguf", "--chat-template", name]):
+            with pytest.raises(RatsearchError, match=r"^--(model|chat-template): "):
+                options(*option, folder=tmp_path)
+
+    def test_name_that_is_as_long_as_can_be(self, tmp_path):
+        name = "x" * 251 + ".zim"  # with "aa", as the parts of an archive end, it would be too long
+        touch(tmp_path, name)
+        assert choose_archive(str(tmp_path / name), None, tmp_path)[0] == tmp_path / name
+
+    def test_folder_that_may_not_be_entered(self, tmp_path, forbidden):
+        with pytest.raises(ArchiveError, match=r"x\.zim cannot be opened: Permission denied"):
+            choose_archive(str(forbidden / "x.zim"), None, tmp_path)
+        with pytest.raises(ArchiveError, match="is a folder that cannot be read"):
+            choose_archive(str(forbidden), None, tmp_path)
+        assert choose_archive(None, None, forbidden)[0] is None
+        assert "cannot be read" in choose_archive(None, None, forbidden)[1]
+
+    def test_folder_that_is_gone(self, tmp_path):
+        assert choose_archive(None, None, tmp_path / "gone")[0] is None
+
 
 class TestModel:
     def test_endpoint_before_environment(self, tmp_path):
@@ -103,6 +144,22 @@ class TestModel:
     def test_contradictions(self, tmp_path, argv, message):
         with pytest.raises(RatsearchError, match=message):
             options(*argv, folder=tmp_path)
+
+    @pytest.mark.parametrize(
+        ("option", "text", "complaint"),
+        [
+            ("--context", "abc", "a context window has at least 512 tokens, and not 'abc'"),
+            ("--context", "9" * 5000, "at least 512 tokens"),
+            ("--seed", "1.5", "a seed is a whole number, and not '1.5'"),
+            ("--temperature", "hot", "a temperature is a number from 0"),
+            ("--temperature", "nan", "a temperature is a number from 0"),
+            ("--temperature", "inf", "a temperature is a number from 0"),
+        ],
+    )
+    def test_numbers_that_are_none(self, tmp_path, capsys, option, text, complaint):
+        with pytest.raises(SystemExit):
+            options(f"{option}={text}", folder=tmp_path)
+        assert complaint in capsys.readouterr().err
 
     def test_name_needs_a_server(self):
         if find_server():

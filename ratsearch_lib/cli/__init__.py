@@ -10,21 +10,22 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import RatsearchError
+from ..spelling import unquoted
 from .layout import clean
-from .options import add_archive_options, add_options, choose, open_session
+from .options import add_archive_options, add_options, choose, open_session, whole_number
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line. Returns the exit status: 0, 1 for failure, 130 for Ctrl-C; exits with 2 on wrong usage."""
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    _prepare_streams()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # in order, closing what is open
     parser = _parser()
     args = parser.parse_args(argv)
-    if args.command == "ask":
-        args.question = _question(args.question) or args.fail("there is no question")
     try:
+        if args.command == "ask":
+            args.question = _question(args.question) or args.fail("there is no question")
+        if args.command in ("read", "titles"):
+            unquoted(args.title.strip()) or args.fail("there is no title")
         return _run(args)
     except RatsearchError as error:
         print(f"ratsearch: {' '.join(clean(str(error)).split())}", file=sys.stderr)
@@ -35,6 +36,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _prepare_streams() -> None:
+    """Standard streams that take any text, in UTF-8 to files and pipes: Windows would choose an old code page."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started this
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, until the process ends
+        elif hasattr(stream, "reconfigure"):
+            as_it_is = mode == "r" or stream.isatty() or "PYTHONIOENCODING" in os.environ
+            stream.reconfigure(encoding=None if as_it_is else "utf-8", errors="replace")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -48,7 +60,7 @@ def _run(args: argparse.Namespace) -> int:
         case "read":
             return commands.read(options, args.title, out, err.line, full=args.full, as_json=args.json)
         case "titles":
-            return commands.titles(options, args.query, out, err.line, limit=args.limit, as_json=args.json)
+            return commands.titles(options, args.title, out, err.line, limit=args.limit, as_json=args.json)
         case "index":
             from .index import index
 
@@ -99,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
         'such article {"found": false, "related": [TITLE, …]}. Exit status: 0 found, 1 not found or failed.',
     )
     read.add_argument("title", help='the title, also "TITLE#SECTION"')
+    read.set_defaults(fail=read.error)
     read.add_argument("--full", action="store_true", default=False, help="the whole article, however long")
     read.add_argument("--json", action="store_true", default=False, help="print JSON")
     add_archive_options(read)
@@ -109,8 +122,15 @@ def _parser() -> argparse.ArgumentParser:
         epilog='--json prints [{"title": …, "path": …, "score": 0 to 1, "matched": TITLE or a redirect to it}, …], '
         "best first. Exit status: 0 found, 1 none found or failed.",
     )
-    titles.add_argument("query", help="a title as one remembers it")
-    titles.add_argument("--limit", type=_positive, default=20, metavar="N", help="how many at most (20)")
+    titles.add_argument("title", metavar="query", help="a title as one remembers it")
+    titles.set_defaults(fail=titles.error)
+    titles.add_argument(
+        "--limit",
+        type=whole_number(1, "a whole number of at least 1"),
+        default=20,
+        metavar="N",
+        help="how many at most (20)",
+    )
     titles.add_argument("--json", action="store_true", default=False, help="print JSON")
     add_archive_options(titles)
 
@@ -129,10 +149,3 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_archive_options(index)
     return parser
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return number

@@ -10,6 +10,7 @@ with open_session(options, print) as session:
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -17,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ArchiveError, ModelNotFound, RatsearchError
+from ..errors import ArchiveError, RatsearchError
 from .progress import progress_bar
+from .servers import model_line, open_client
 
 if TYPE_CHECKING:
     from ..agent.loop import Agent
@@ -101,16 +103,38 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "tools", "guided"),
         help="let the model call the tool, or do it for models that cannot (auto: as the server says)",
     )
-    group.add_argument("--temperature", type=float, metavar="T", help="0: always the likeliest word")
-    group.add_argument("--seed", type=int, metavar="N", help="the same seed, the same answer")
-    group.add_argument("--context", type=_tokens, metavar="TOKENS", help="context window of a model served here")
+    group.add_argument("--temperature", type=_temperature, metavar="T", help="0: always the likeliest word")
+    group.add_argument(
+        "--seed", type=whole_number(-1, "a seed is a whole number"), metavar="N", help="the same seed, the same answer"
+    )
+    group.add_argument(
+        "--context",
+        type=whole_number(512, "a context window has at least 512 tokens"),
+        metavar="TOKENS",
+        help="context window of a model served here",
+    )
     group.add_argument("--no-download", action="store_true", help="never fetch the small model's weights")
 
 
-def _tokens(text: str) -> int:
-    number = int(text)
-    if number < 512:
-        raise argparse.ArgumentTypeError("a context window has at least 512 tokens")
+def whole_number(least: int, complaint: str) -> Callable[[str], int]:
+    """A type of argument: a whole number of at least `least`, else the `complaint`."""
+
+    def parse(text: str) -> int:
+        number = int(text) if re.fullmatch(r"\s*[-+]?\d{1,18}\s*", text) else None
+        if number is None or number < least:
+            raise argparse.ArgumentTypeError(f"{complaint}, and not {text[:40]!r}")
+        return number
+
+    return parse
+
+
+def _temperature(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"a temperature is a number from 0, mostly to 1, and not {text[:40]!r}")
     return number
 
 
@@ -124,10 +148,11 @@ def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = 
     zim, zim_reason = choose_archive(given.get("zim"), environ.get("RATSEARCH_ZIM"), folder)
     model, endpoint = given.get("model"), given.get("endpoint")
     gguf = None
-    if (
-        model and not endpoint and model.lower().endswith(".gguf")
-    ):  # with --endpoint it is a name: servers use file names
-        gguf, model = _existing(Path(model).expanduser(), "--model"), None
+    if model and not endpoint and model.lower().endswith(".gguf"):
+        gguf, model = (
+            _existing(_path(model, "--model"), "--model"),
+            None,
+        )  # with --endpoint it is a server's name for it
     if not gguf:
         endpoint = endpoint or environ.get("OPENAI_BASE_URL") or None
     template = given.get("chat_template")
@@ -140,7 +165,7 @@ def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = 
         api_key=(environ.get("OPENAI_API_KEY") or None) if endpoint else None,
         model=model,
         gguf=gguf,
-        chat_template=_existing(Path(template).expanduser(), "--chat-template") if template else None,
+        chat_template=_existing(_path(template, "--chat-template"), "--chat-template") if template else None,
         mode=given.get("mode", "auto"),
         temperature=given.get("temperature"),
         seed=given.get("seed"),
@@ -152,10 +177,13 @@ def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = 
 def choose_archive(given: str | None, named: str | None, folder: Path) -> tuple[Path | None, str]:
     """The archive and why it was chosen; None is the sample. `given` by --zim, `named` by the environment."""
     if given:
-        return _archive_file(Path(given).expanduser(), "--zim"), "given with --zim"
+        return _archive_file(given, "--zim"), "given with --zim"
     if named:
-        return _archive_file(Path(named).expanduser(), "RATSEARCH_ZIM"), "named by RATSEARCH_ZIM"
-    found = _archives_in(folder)
+        return _archive_file(named, "RATSEARCH_ZIM"), "named by RATSEARCH_ZIM"
+    try:
+        found = _archives_in(folder)
+    except OSError as error:
+        return None, f"this folder cannot be read ({error.strerror}): name one with --zim"
     for path in found:
         if path.stem == "wikipedia":
             return path, f"found as ./{path.name}"
@@ -167,25 +195,49 @@ def choose_archive(given: str | None, named: str | None, folder: Path) -> tuple[
 
 
 def _archives_in(folder: Path) -> list[Path]:
-    """Whole archives and the first parts of split ones."""
-    return sorted(path for path in folder.iterdir() if path.suffix in (".zim", ".zimaa") and path.is_file())
+    """Whole archives and the first parts of split ones. OSError if the folder cannot be read."""
+    return sorted(path for path in folder.iterdir() if path.suffix in (".zim", ".zimaa") and _is_file(path))
 
 
-def _archive_file(path: Path, origin: str) -> Path:
+def _archive_file(text: str, origin: str) -> Path:
+    path = _path(text, origin, ArchiveError)
     if path.is_dir():
-        inside = ", ".join(file.name for file in _archives_in(path)[:5])
+        try:
+            inside = ", ".join(file.name for file in _archives_in(path)[:5])
+        except OSError as error:
+            raise ArchiveError(f"{origin}: {path} is a folder that cannot be read ({error.strerror}).") from error
         hint = f"give one of its files: {inside}" if inside else "and there is no archive in it"
         raise ArchiveError(f"{origin}: {path} is a folder; {hint}.")
     if re.fullmatch(r"\.zim[a-z][a-z]", path.suffix) and path.suffix != ".zimaa":
         first = path.with_suffix(".zimaa").name
         raise ArchiveError(f"{origin}: {path} is one part of a split archive; give the first, {first}.")
-    if path.with_name(path.name + "aa").is_file():
+    if _is_file(path.with_name(path.name + "aa")):
         return path  # the common name of the parts
     return _existing(path, origin, ArchiveError)
 
 
+def _path(text: str, origin: str, error: type[RatsearchError] = RatsearchError) -> Path:
+    """`text` as a path with "~" expanded; `error` if the system will not even say whether anything is there."""
+    try:
+        path = Path(text).expanduser()
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, RuntimeError, ValueError) as problem:  # no such user, name too long, folder not to be entered, NUL
+        reason = getattr(problem, "strerror", None) or str(problem).rstrip(".")
+        raise error(f"{origin}: {text[:200]} cannot be opened: {reason}.") from problem
+    return path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def _existing(path: Path, origin: str, error: type[RatsearchError] = RatsearchError) -> Path:
-    if not path.is_file():
+    if not _is_file(path):
         raise error(f"{origin}: there is no file {path}.")
     return path
 
@@ -218,39 +270,6 @@ def open_library(options: Options, report: Report, *, build: str = "wait") -> Li
         return Library.open(path, build=build, progress=progress)
 
 
-def open_client(options: Options, report: Report) -> tuple[ChatClient, LocalServer | None]:
-    """A client of the chosen server; of one that was started here, the server too, to be closed by the caller."""
-    from ..chat.client import ChatClient
-
-    wishes = {"temperature": options.temperature, "seed": options.seed}
-    wishes = {name: value for name, value in wishes.items() if value is not None}
-    if options.endpoint:
-        return ChatClient(options.endpoint, options.model, options.api_key, **wishes), None
-    if not options.gguf:
-        from ..chat.discover import find_server
-
-        if found := find_server():
-            return ChatClient(found, options.model, **wishes), None
-        if options.model:
-            raise ModelNotFound(
-                f"No server was found on this machine that could serve {options.model!r}: start one, give its address "
-                "with --endpoint, or name a model file (--model FILE.gguf)."
-            )
-    server = _start_server(options, report)
-    return ChatClient(server.base_url, None, server.api_key, **wishes), server
-
-
-def _start_server(options: Options, report: Report) -> LocalServer:
-    from ..chat.local import EMBEDDED_MODEL, LocalServer, embedded_weights
-
-    gguf = options.gguf
-    if gguf is None:
-        with progress_bar(f"Fetching the small model {EMBEDDED_MODEL}, once", report, unit="bytes") as progress:
-            gguf = embedded_weights(progress, download=options.download)
-    settings = {"n_ctx": options.context, "chat_template": options.chat_template}
-    return LocalServer(gguf, **{name: value for name, value in settings.items() if value is not None})
-
-
 def make_agent(options: Options, client: ChatClient, library: Library) -> Agent:
     """An agent that reads `library`."""
     from ..agent.loop import Agent
@@ -262,12 +281,3 @@ def archive_line(options: Options, library: Library) -> str:
     """The header's line about the archive: its file, and why that one."""
     name = library.archive.path.name if options.zim else "the sample encyclopedia"
     return f"{name} ({options.zim_reason})"
-
-
-def model_line(options: Options, client: ChatClient, server: LocalServer | None) -> str:
-    """The header's line about the model: its name, and where it runs. Asking for it proves that the server answers."""
-    client.models()
-    client.supports_tools()  # by now it has chosen a model, or says that there is none
-    if server:
-        return f"{client.model} (started here)" if options.gguf else f"{client.model} (comes with ratsearch)"
-    return f"{client.model} at {client.base_url}" + ("" if options.endpoint else " (found on this machine)")
