@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .agent.events import (
+    ContextTrimmed,
     Event,
     Generated,
     Notice,
@@ -20,6 +21,7 @@ from .agent.events import (
     ReasoningDelta,
     RunFinished,
     TextDelta,
+    TextWasReasoning,
     ToolCall,
     ToolResult,
 )
@@ -32,6 +34,7 @@ MAX_TITLE_CHARS = 80
 STOP_REASONS = {
     "length": "The reply was cut off at the model's token limit.",
     "max_steps": "The model went on calling tools, so it was asked to answer with what it had read.",
+    "repeated": "The model asked for what it had read already, so it was asked to answer with that.",
     "empty": "The model's reply was empty: ask again, or in other words.",
 }
 
@@ -81,6 +84,7 @@ class TurnView:
         self._clock = clock
         self._started: dict[str, float] = {}  # by key
         self._calls: list[tuple[str, Panel]] = []  # servers may give several calls the same id
+        self._texts: list[Panel] = []  # of this step
         self._count = 0
         self._tokens = 0  # written in this step
         self._tokens_before = 0  # of these, before the current panel
@@ -94,7 +98,7 @@ class TurnView:
             return
         match event:
             case Prefill(processed, total):
-                self._tokens = self._tokens_before = 0
+                self._start_step()
                 self._show_status(_reading(processed, total))
             case Generated(tokens):
                 self._count_tokens(tokens)
@@ -102,17 +106,21 @@ class TurnView:
                 self._stream("reasoning", text)
             case TextDelta(text):
                 self._stream("answer", text)
+            case TextWasReasoning():
+                self._take_for_reasoning()
             case ToolCall(id, name, arguments):
                 self._close_stream()
                 body = json.dumps(arguments, indent=2, ensure_ascii=False, default=str)
                 self._calls.append((id, self._open("tool", title=_call_title(name, arguments), body=body)))
             case ToolResult():
                 self._add_result(event)
-                self._tokens = self._tokens_before = 0
+                self._start_step()
                 if not any(panel.state == "pending" for panel in self.panels):
                     self._show_status("Processing…")
             case Notice(text):
                 self._add_notice(text)
+            case ContextTrimmed():
+                self._add_notice(trimmed_words(event))
             case RunFinished(answer, stop_reason=stop_reason):
                 if answer and not any(panel.kind == "answer" for panel in self.panels):
                     self._stream("answer", answer)
@@ -185,7 +193,20 @@ class TurnView:
             self._close_stream()
             panel = self._open(kind)
             text = text.lstrip("\r\n")
+            if kind == "answer":
+                self._texts.append(panel)
         panel.body += text
+
+    def _start_step(self) -> None:
+        self._tokens = self._tokens_before = 0
+        self._texts.clear()
+
+    def _take_for_reasoning(self) -> None:
+        """This step's text was none: its panels show reasoning."""
+        self._close_stream()
+        for panel in self._texts:
+            panel.kind, panel.title = "reasoning", "Thought"
+        self._texts.clear()
 
     def _count_tokens(self, tokens: int) -> None:
         if tokens < self._tokens:  # a new step
@@ -238,6 +259,21 @@ class TurnView:
     def _drop_status(self) -> None:
         if self.panels and self.panels[-1].kind == "status":
             self.panels.pop()
+
+
+def trimmed_words(event: ContextTrimmed) -> str:
+    """What had to give way, in a sentence.
+
+    >>> trimmed_words(ContextTrimmed(results=2, turns=1, tokens=1500))
+    'The conversation no longer fits the context window: 2 results were cut, 1 turn was left out (about 1,500 tokens).'
+    """
+    parts = [
+        f"{_number(n, unit)} {'was' if n == 1 else 'were'} {done}"
+        for n, unit, done in ((event.results, "result", "cut"), (event.turns, "turn", "left out"))
+        if n
+    ]
+    what = ", ".join(parts) or "it was shortened"
+    return f"The conversation no longer fits the context window: {what} (about {_number(event.tokens, 'token')})."
 
 
 def _reading(processed: int, total: int) -> str:

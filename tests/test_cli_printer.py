@@ -3,12 +3,14 @@
 from io import StringIO
 
 from ratsearch_lib.agent.events import (
+    ContextTrimmed,
     Generated,
     Notice,
     Prefill,
     ReasoningDelta,
     RunFinished,
     TextDelta,
+    TextWasReasoning,
     ToolCall,
     ToolResult,
     Usage,
@@ -16,6 +18,8 @@ from ratsearch_lib.agent.events import (
 from ratsearch_lib.cli.screen import Screen
 from ratsearch_lib.cli.terminal import AGENT_BANNER as AGENT
 from ratsearch_lib.cli.terminal import TurnPrinter
+
+from .test_view import event_types
 
 
 class TestTurnPrinter:
@@ -71,3 +75,51 @@ class TestTurnPrinter:
     def test_cut_off_answer_is_told(self):
         shown = self.printed(TextDelta("It is"), RunFinished("It is", [], Usage(), "length"))
         assert shown.splitlines()[-1].startswith("[The reply was cut off")
+
+    def test_text_that_was_reasoning_ends_with_the_rule_and_is_forgotten(self):
+        stream = StringIO()
+        printer = TurnPrinter(Screen(stream, {}))
+        for event in (
+            Prefill(0, 0),
+            TextDelta("I should "),
+            TextDelta("think."),
+            TextWasReasoning(),
+            TextDelta("Yes."),
+        ):
+            printer.feed(event)
+        assert stream.getvalue().splitlines() == [AGENT, "I should think.", "---------------------", "Yes."]
+        assert printer.text == "Yes."
+
+    def test_text_that_was_reasoning_is_shown_where_the_answer_is_not(self):
+        events = TextDelta("I should think."), TextWasReasoning(), TextDelta("Yes."), ToolCall("1", "f", {"x": "Rat"})
+        shown = self.printed(*events, answer=False)
+        assert shown.splitlines() == [
+            AGENT,
+            "----- Reasoning -----",
+            "I should think.",
+            "---------------------",
+            "Yes.",
+            "[tool call]: f | Rat",
+        ]
+
+    def test_what_was_said_before_stands_when_a_later_reply_was_reasoning(self):
+        printer = TurnPrinter(Screen(StringIO(), {}))
+        for event in (TextDelta("One."), Prefill(0, 0), TextDelta("Hm."), TextWasReasoning(), TextDelta("Two.")):
+            printer.feed(event)
+        assert printer.text == "One.\n\nTwo."
+
+    def test_no_event_goes_by_unseen(self):
+        printed = {
+            ReasoningDelta: (ReasoningDelta("hm"), "hm"),
+            TextDelta: (TextDelta("more"), "more"),
+            TextWasReasoning: (TextWasReasoning(), "---------------------"),
+            ToolCall: (ToolCall("a", "f", {"x": "Rat"}), "[tool call]: f | Rat"),
+            ToolResult: (ToolResult("a", "Article: Rat", False, None, None, 0.0), "Article: Rat"),
+            ContextTrimmed: (ContextTrimmed(1, 0, 9), "1 result was cut (about 9 tokens)."),
+            Notice: (Notice("A remark."), "[A remark.]"),
+            RunFinished: (RunFinished("Rats.", [], Usage(), "repeated"), "[The model asked for what it had read"),
+        }
+        rat_only = {Prefill, Generated}  # seen on a terminal alone: test_terminal.py
+        assert set(printed) | rat_only == event_types()
+        for event, words in printed.values():
+            assert words in self.printed(TextDelta("some text "), event)

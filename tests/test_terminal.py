@@ -71,7 +71,7 @@ class TestPipe:
             shown = chat_in_a_pipe(server, "What's the largest mammal in North America?", "", "Thanks!")
             result = server.requests[1].json["messages"][-1]["content"]
         assert result.startswith("Article not found. Related articles:\n")
-        assert len(result.splitlines()) < 10  # so all of it is shown
+        *preview, tenth = result.splitlines()[:10]
         assert shown.splitlines() == [
             "ratsearch <-3,,~~",
             f"{archive_path().name} (given with --zim)",
@@ -85,7 +85,8 @@ class TestPipe:
             "---------------------",
             "Let me read.",
             "[tool call]: read_article | Largest mammal in North America",
-            *result.splitlines(),
+            *preview,
+            f"{tenth} …",
             AGENT,
             "It is the **American bison**.",
             "",
@@ -128,6 +129,14 @@ class TestPipe:
         assert f"127.0.0.1:{server.port}" in failure
         assert "Better now." in shown
         assert asked == ["Second?"]  # a question without an answer is not kept
+
+    def test_what_was_read_before_a_failure_is_kept(self):
+        steps = [call("read_article", {"title": "Brown rat"}), error_reply(500, "out of cheese"), say("Better now.")]
+        with ScriptedServer(steps, routes=TOOLS) as server:
+            chat_in_a_pipe(server, "First?", "Second?")
+            history = server.requests[2].json["messages"][1:]
+        assert [message["role"] for message in history] == ["user", "assistant", "tool", "assistant", "user"]
+        assert history[2]["content"].startswith("Article: Brown rat")
 
 
 class Terminal:

@@ -1,18 +1,22 @@
 """events → panels."""
 
+import dataclasses
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ratsearch_lib.agent import events as event_module
 from ratsearch_lib.agent.events import (
+    ContextTrimmed,
     Generated,
     Notice,
     Prefill,
     ReasoningDelta,
     RunFinished,
     TextDelta,
+    TextWasReasoning,
     ToolCall,
     ToolResult,
     Usage,
@@ -192,12 +196,107 @@ def test_an_answer_that_was_not_streamed_is_shown():
     assert [(panel.kind, panel.body) for panel in view.panels] == [("answer", "Bison.")]
 
 
-@pytest.mark.parametrize(("reason", "word"), [("length", "token limit"), ("max_steps", "tools"), ("empty", "empty")])
+@pytest.mark.parametrize(
+    ("reason", "word"),
+    [("length", "token limit"), ("max_steps", "tools"), ("repeated", "read already"), ("empty", "empty")],
+)
 def test_the_person_is_told_why_an_answer_is_what_it_is(reason, word):
     view = TurnView()
     view.feed(finished("", reason))
     assert view.panels[-1].kind == "notice"
     assert word in view.panels[-1].body
+
+
+def test_text_that_was_reasoning_is_shown_as_such():
+    view = TurnView()
+    view.feed(TextDelta("I should think…"))
+    view.feed(TextWasReasoning())
+    assert [(panel.kind, panel.state, panel.title) for panel in view.panels] == [("reasoning", "done", "Thought")]
+    view.feed(TextDelta("The bison."))
+    view.feed(finished("The bison."))
+    assert [(panel.kind, panel.body) for panel in view.panels] == [
+        ("reasoning", "I should think…"),
+        ("answer", "The bison."),
+    ]
+
+
+def test_only_this_steps_text_was_reasoning():
+    view = TurnView()
+    view.feed(TextDelta("Let me look."))
+    view.feed(ToolCall("c", "read_article", {"title": "Rat"}))
+    view.feed(ToolResult("c", "Article: Rat", False, "Rat", None, 0.0))
+    view.feed(Prefill(0, 0))
+    for event in (TextDelta("It says"), ReasoningDelta("hm"), TextDelta("so"), TextWasReasoning(), TextDelta("Yes.")):
+        view.feed(event)
+    assert [(panel.kind, panel.body) for panel in view.panels if panel.kind in ("reasoning", "answer")] == [
+        ("answer", "Let me look."),
+        ("reasoning", "It says"),
+        ("reasoning", "hm"),
+        ("reasoning", "so"),
+        ("answer", "Yes."),
+    ]
+
+
+def test_what_was_forgotten_is_told():
+    view = TurnView()
+    view.feed(TextDelta("one "))
+    view.feed(ContextTrimmed(results=1, turns=2, tokens=3456))
+    view.feed(TextDelta("two"))
+    notice, answer = view.panels
+    assert answer.body == "one two"
+    assert notice.kind == "notice"
+    assert notice.body.endswith("1 result was cut, 2 turns were left out (about 3,456 tokens).")
+
+
+CHANGES = {  # what each kind of event does to "some text", being written
+    Prefill: ["answer some text", "status "],
+    Generated: ["answer some text"],  # and its log: "3 tokens"
+    ReasoningDelta: ["answer some text", "reasoning hm"],
+    TextDelta: ["answer some text more"],
+    TextWasReasoning: ["reasoning some text"],
+    ToolCall: ["answer some text", "tool {}"],
+    ToolResult: ["result text", "answer some text"],
+    ContextTrimmed: ["notice The conversation no longer fits", "answer some text"],
+    Notice: ["notice remark", "answer some text"],
+    RunFinished: ["answer some text", "notice The reply was cut off"],
+}
+EXAMPLES = [
+    Prefill(5, 9),
+    Generated(3),
+    ReasoningDelta("hm"),
+    TextDelta(" more"),
+    TextWasReasoning(),
+    ToolCall("a", "f", {}),
+    ToolResult("z", "text", False, None, None, 0.0),
+    ContextTrimmed(1, 1, 10),
+    Notice("remark"),
+    finished("some text", "length"),
+]
+
+
+def event_types() -> set[type]:
+    """Every dataclass of the module is an event, but the one that `RunFinished` holds."""
+    return {each for each in vars(event_module).values() if dataclasses.is_dataclass(each)} - {Usage}
+
+
+def test_no_event_goes_by_unseen():
+    assert set(CHANGES) == {type(event) for event in EXAMPLES} == event_types()
+    for event in EXAMPLES:
+        view = TurnView()
+        view.feed(TextDelta("some text"))
+        view.feed(event)
+        expected = CHANGES[type(event)]
+        assert len(view.panels) == len(expected)
+        for panel, start in zip(view.panels, expected, strict=True):
+            assert f"{panel.kind} {panel.body}".startswith(start)
+    assert [panel.log for panel in fed(TextDelta("x"), Generated(3)).panels] == ["3 tokens"]
+
+
+def fed(*events) -> TurnView:
+    view = TurnView()
+    for event in events:
+        view.feed(event)
+    return view
 
 
 def test_stopped():
@@ -248,6 +347,8 @@ EVENTS = st.one_of(
         st.floats(0, 9),
     ),
     st.builds(Notice, st.text()),
+    st.builds(ContextTrimmed, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9999)),
+    st.just(TextWasReasoning()),
 )
 
 
@@ -264,8 +365,9 @@ def test_any_events_leave_panels_that_can_be_drawn(events):
             assert panel.parent is None or keys.index(panel.parent) < keys.index(panel.key)
     view.finish()
     assert all(panel.state != "pending" and panel.kind != "status" for panel in view.panels)
-    written = "".join(event.text for event in events if isinstance(event, TextDelta))
-    shown = "".join(panel.body for panel in view.panels if panel.kind == "answer")
+    streamed = (TextDelta, ReasoningDelta)
+    written = "".join(event.text for event in events if isinstance(event, streamed))
+    shown = "".join(panel.body for panel in view.panels if panel.kind in ("answer", "reasoning"))
     assert "".join(shown.split()) == "".join(written.split())
 
 

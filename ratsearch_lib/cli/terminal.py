@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
 from ..agent.events import (
+    ContextTrimmed,
     Event,
     Generated,
     Notice,
@@ -26,11 +27,12 @@ from ..agent.events import (
     ReasoningDelta,
     RunFinished,
     TextDelta,
+    TextWasReasoning,
     ToolCall,
     ToolResult,
 )
-from ..errors import RatsearchError
-from ..view import LOGO, STOP_REASONS
+from ..errors import ChatError, RatsearchError
+from ..view import LOGO, STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
 from .options import Session
 from .screen import Screen
@@ -68,6 +70,8 @@ class TurnPrinter:
             self._start_step()
         match event:
             case Prefill(processed):
+                if self._texts[-1]:  # asked again in the same step
+                    self._texts.append("")
                 self._wait(f"{processed} Reading..." if processed else "Processing...")
             case Generated(tokens):
                 self._wait(f"{tokens} Thinking...")
@@ -75,6 +79,8 @@ class TurnPrinter:
                 self._stream("reasoning", text)
             case TextDelta(text):
                 self._stream("text", text)
+            case TextWasReasoning():
+                self._take_for_reasoning()
             case ToolCall(name=name, arguments=arguments):
                 self._close_block()
                 if self._held.strip():
@@ -89,6 +95,8 @@ class TurnPrinter:
                 self._screen.status("Processing...")
             case Notice(text):
                 self._screen.line(f"[{text}]", DIM_ITALIC)
+            case ContextTrimmed():
+                self._screen.line(f"[{trimmed_words(event)}]", DIM_ITALIC)
             case RunFinished(answer, stop_reason=stop_reason):
                 if answer.strip() and not self.text:
                     self._stream("text", answer)
@@ -128,6 +136,17 @@ class TurnPrinter:
             self._screen.write(text, markup=True)
         else:
             self._held += text
+
+    def _take_for_reasoning(self) -> None:
+        """This step's text was none: it is forgotten, and what is on the screen ends as reasoning does."""
+        seen = bool(self._texts[-1].strip()) and self._answer
+        held, self._held, self._texts[-1] = self._held.strip(), "", ""
+        self._close_block()
+        if held:
+            self._screen.line(REASONING_HEAD)
+            self._screen.line(held, DIM_ITALIC)
+        if held or seen:
+            self._screen.line(REASONING_TAIL)
 
     def _close_block(self) -> None:
         if self._block:
@@ -214,6 +233,8 @@ def _turn(session: Session, screen: Screen, question: str, messages: list[dict])
     except RatsearchError as error:
         printer.finish()
         screen.line(str(error))
+        if isinstance(error, ChatError) and error.messages is not None:
+            return error.messages, False
     except KeyboardInterrupt:
         printer.finish()
         stopped = True
