@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from ratsearch_lib.agent.events import Event
 from ratsearch_lib.cli import options as opening
+from ratsearch_lib.cli.layout import clean
 from ratsearch_lib.errors import RatsearchError
 from ratsearch_lib.ui.about import header_html, index_line, questions_for, welcome
 from ratsearch_lib.ui.conversation import Conversation
@@ -52,7 +53,7 @@ def main() -> None:
             stack.callback(close, page)
             asyncio.run(until_interrupted(opened, page.local_url))
         except RatsearchError as error:
-            sys.exit(f"ratsearch: {error}")
+            sys.exit(f"ratsearch: {' '.join(clean(str(error)).split())}")
         except KeyboardInterrupt:
             say("")
 
@@ -89,18 +90,12 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def say(text: str) -> None:
-    print(text, flush=True)
+    print(clean(text), flush=True)
 
 
 def open_everything(options: opening.Options, stack: ExitStack) -> opening.Session:
     """What a question needs; `stack` closes it. The title index of a large archive is built while people read."""
-    library = stack.enter_context(opening.open_library(options, say, build="background"))
-    client, server = opening.open_client(options, say)
-    if server:
-        stack.callback(server.close)
-    agent = opening.make_agent(options, client, library)
-    lines = opening.archive_line(options, library), opening.model_line(options, client, server)
-    return opening.Session(library, client, server, agent, *lines)
+    return stack.enter_context(opening.open_session(options, say, build="background"))
 
 
 def serve(page: "gr.Blocks", host: str, port: int | None) -> None:
@@ -170,7 +165,8 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
             async for chat in chats:
                 yield chat, box
                 box = gr.skip()
-        yield gr.skip(), gr.Textbox(submit_btn=True, stop_btn=False)
+        if not conversation.running:  # after "New chat", the next answer may be
+            yield gr.skip(), gr.Textbox(submit_btn=True, stop_btn=False)
 
     async def retry(conversation: Conversation, event: gr.RetryData):
         question = conversation.take_back(conversation.turn_at(first_index(event.index)))
@@ -178,8 +174,12 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
             yield update
 
     async def edit(conversation: Conversation, event: gr.EditData):
+        question = typed(event.value)
+        if not question.strip():
+            yield conversation.shown(), gr.skip()  # what was edited stands as it did
+            return
         conversation.take_back(conversation.turn_at(first_index(event.index)))
-        async for update in ask(typed(event.value), conversation):
+        async for update in ask(question, conversation):
             yield update
 
     async def ask_example(conversation: Conversation, event: gr.SelectData):

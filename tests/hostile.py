@@ -19,6 +19,19 @@ INJECTIONS = [
     "\\(\\href{javascript:window.pwned=1}{x}\\) \\(<img src=x onerror=window.pwned=1>\\)",
     '```mermaid\ngraph TD; A["<img src=x onerror=window.pwned=1>"]-->B\n```',
     "[press](javascript:window.pwned=1) <a href='javascript:window.pwned=1'>press</a>",
+    # What is code to a careless reader, and HTML or a picture to a careful one.
+    "\\`<img src=x onerror=window.pwned=1>`",
+    "`foo\n- <img src=x onerror=window.pwned=1>`",
+    "- item\n   ```\n<img src=x onerror=window.pwned=1>",
+    "``` `x\n<img src=x onerror=window.pwned=1>",
+    "\\(x\n\n![a](http://evil.example/f.png)\\)",
+    "   ```\n```\n<img src=x onerror=window.pwned=1>",
+    "[a](<`>) <img src=x onerror=window.pwned=1> ` ` `",
+    "https://127.0.0.1/` <img src=x onerror=window.pwned=1> `",
+    "|a|b|\n|-|-|\n|`a|<img src=x onerror=window.pwned=1>`|",
+    "[a]:\n```\n<img src=x onerror=window.pwned=1>\n```",
+    "![\n```\n\\]\n<img src=x onerror=window.pwned=1>\n```",
+    '[a](\\(" onmouseover="window.pwned=1\\))',
     "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=x onerror=window.pwned=1&gt;'>",
 ]
 HOSTILE_TITLE = "<img src=x onerror='window.pwned=1'>`</code>"

@@ -5,14 +5,29 @@ import re
 from contextlib import aclosing
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
-from ratsearch_lib.agent.events import Notice, Prefill, RunFinished, TextDelta, ToolCall, ToolResult, Usage
+import app
+from ratsearch_lib.agent.events import (
+    Notice,
+    Prefill,
+    ReasoningDelta,
+    RunFinished,
+    TextDelta,
+    TextWasReasoning,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from ratsearch_lib.errors import ServerUnreachable
-from ratsearch_lib.ui.conversation import Conversation
-from ratsearch_lib.ui.messages import MAX_RESULT_CHARS, as_typed, code_span, fence, inert, turn_messages, typed
+from ratsearch_lib.ui.conversation import Conversation, batches
+from ratsearch_lib.ui.inert import inert
+from ratsearch_lib.ui.messages import MAX_RESULT_CHARS, as_typed, code_span, fence, turn_messages, typed
 from ratsearch_lib.view import Panel, TurnView
+
+from .hostile import INJECTIONS
 
 
 def text_of(message: dict) -> str:
@@ -32,14 +47,89 @@ def text_of(message: dict) -> str:
         ("~~~\n<b>\n```\n~~~ \n<b>", "~~~\n<b>\n```\n~~~ \n&lt;b>"),
         ("```\nnot closed <b>", "```\nnot closed <b>"),
         ("one ` only <b>\n\n` here", "one ` only &lt;b>\n\n` here"),
-        (r"\(a < b\) < c", r"\(a \lt  b\) &lt; c"),
-        ("![x](http://evil.example/x.png)", r"!\[x](http://evil.example/x.png)"),
+        (r"\(a < b\) < c", r"\(a &lt; b\) &lt; c"),  # TeX is put back as HTML
+        ('```\ns/\\(<b>\\)/"/\n```', '```\ns/\\(&lt;b>\\)/"/\n```'),  # which is also done in code
+        ("![x](http://evil.example/x.png)", "!&#91;x](http://evil.example/x.png)"),
+        ("1. Do\n   ```html\n   <b>\n   ```\n   <b>", "1. Do\n   ```html\n   <b>\n   ```\n   &lt;b>"),
+        ("See [x](http://e/x), ``a ` <b>``.", "See [x](http://e/x), ``a ` <b>``."),
+        ("|x|y|\n|-|-|\n|`<b>`|bold|", "|x|y|\n|-|-|\n|`<b>`|bold|"),
         ("```mermaid\nA\n```\n> ~~~~ mermaid x", "```text\nA\n```\n> ~~~~ text x"),
         ("$3000 and **bold** > all", "$3000 and **bold** > all"),
     ],
 )
 def test_html_of_an_answer_is_shown_and_not_obeyed(markdown, shown):
     assert inert(markdown) == shown
+
+
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
+
+
+def as_the_page_reads(markdown: str) -> str:
+    """The page takes TeX out before it reads Markdown."""
+    for left, right in (("[", "]"), ("(", ")")):
+        markdown = re.sub(rf"\\\{left}[\s\S]+?\\\{right}", "%%%LATEX_BLOCK_0%%%", markdown)
+    return markdown
+
+
+def alive(markdown: str) -> list[str]:
+    """The HTML and pictures that a CommonMark parser finds."""
+    tokens = [token for block in MARKDOWN.parse(markdown) for token in (block, *(block.children or ()))]
+    return [token.content for token in tokens if token.type in ("html_block", "html_inline", "image")]
+
+
+PIECES = """` `` ``` ~~~ <img> ![a](b) [a]( [a]
+    ]( ) \\ \\( \\) \\[ \\] | |-| x `<b>` [a]: ' " < # http://e/ * - 1. >""".split()
+PIECES += [
+    "\n",
+    "\n\n",
+    " ",
+    "   ",
+    "    ",
+    "\t",
+    "- ",
+    "1. ",
+    "> ",
+    "```\n",
+    "   ```\n",
+    "\n```\n",
+    "\n|a|b|\n|-|-|\n",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+@settings(max_examples=300)
+def test_a_careful_reader_finds_no_html_and_no_pictures(markdown):
+    shown = inert(markdown)
+    assert alive(shown) == []
+    assert alive(as_the_page_reads(shown)) == []
+
+
+@pytest.mark.parametrize("markdown", INJECTIONS)
+def test_injections_are_inert(markdown):
+    for text in (markdown, f"{markdown}\n\n`<b>`", f"- x\n  {markdown}"):
+        assert alive(inert(text)) == []
+        assert alive(as_the_page_reads(inert(text))) == []
+    assert '"' not in "".join(re.findall(r"\\\(.*?\\\)", inert(markdown), re.DOTALL))
+
+
+@pytest.mark.parametrize("opening", ["\\[", "\\(", "`", "` ``", "](", "@", "```\n", "- ```\n", "    ```\n\n"])
+def test_many_unclosed_delimiters_are_read_once(opening):
+    many = opening * (300_000 // len(opening))  # minutes, if each were looked for to the end
+    assert alive(inert(many + "<img>")[-100:]) == []
+
+
+def test_a_finished_panel_is_drawn_once():
+    view = TurnView()
+    for event in (ReasoningDelta("hm"), TextDelta("a")):
+        view.feed(event)
+    finished: dict = {}
+    thought, answer = turn_messages(view.panels, 0, finished)
+    view.feed(TextDelta("b"))
+    again, longer = turn_messages(view.panels, 0, finished)
+    assert again is thought
+    assert (text_of(answer), text_of(longer)) == ("a", "ab")
+    view.feed(TextWasReasoning())
+    assert "metadata" in turn_messages(view.panels, 0, finished)[1]
 
 
 @given(st.text(alphabet="`~<!\\()[]\n ab"))
@@ -52,6 +142,7 @@ def test_only_code_keeps_a_less_than_sign(markdown):
 
 def test_what_a_person_typed_is_shown_as_typed():
     assert as_typed("Is 2*3*4 < 25?\n# 1\n1. x") == "Is 2\\*3\\*4 \\< 25?\n\\# 1\n1\\. x"
+    assert "\\]" not in as_typed("[x]")  # the page would take it for TeX
     assert as_typed("What's the largest mammal in North America?") == "What's the largest mammal in North America?"
 
 
@@ -225,3 +316,50 @@ async def test_blank_questions_are_not_asked():
     script = Script()
     assert await answer(Conversation(), " \n", script) == []
     assert script.asked == []
+
+
+async def test_reasoning_that_looked_like_an_answer_is_not_kept():
+    conversation = Conversation()
+    script = Script(TextDelta("I should think."), TextWasReasoning(), TextDelta("Bi"), waits=True)
+    async for _ in conversation.ask("A tale?", script):
+        if script.waiting.is_set():
+            conversation.stop()
+    assert conversation.turns[0].messages == finished("A tale?", "Bi").messages
+
+
+async def test_stop_does_not_wait_for_the_next_drawing():
+    events, stopped = asyncio.Queue(), asyncio.Event()
+
+    async def run():
+        while True:
+            yield await events.get()
+
+    events.put_nowait(TextDelta("Once"))
+    asyncio.get_running_loop().call_later(0.01, stopped.set)
+    async with aclosing(batches(run(), 3600, stopped)) as groups:
+        assert [group async for group in groups] == [[TextDelta("Once")]]
+
+
+async def test_stop_from_another_thread():
+    conversation = Conversation()
+    script = Script(TextDelta("Once"), waits=True)
+    async for _ in conversation.ask("A tale?", script):
+        if script.waiting.is_set() and conversation.running:
+            await asyncio.to_thread(conversation.stop)
+    assert script.closed
+
+
+async def test_a_failed_run_leaves_what_the_agent_had_received():
+    received = [*finished("Hm?", "").messages[:1], {"role": "assistant", "content": "So far"}]
+    error = ServerUnreachable("Nothing answers.")
+    error.messages = received
+    conversation = Conversation()
+    await answer(conversation, "Hm?", Script(TextDelta("Something else"), error=error))
+    again = Script()
+    await answer(conversation, "Go on.", again)
+    assert again.asked == [("Go on.", received)]
+
+
+def test_nothing_drives_the_terminal_that_the_page_is_started_from(capsys):
+    app.say("model \x1b]0;owned\x07 at http://127.0.0.1")
+    assert capsys.readouterr().out == "model ␛]0;owned␇ at http://127.0.0.1\n"

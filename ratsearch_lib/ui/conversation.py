@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
 from ..agent.events import Event, RunFinished
-from ..errors import RatsearchError
+from ..errors import ChatError, RatsearchError
 from ..view import TurnView
 from .messages import turn_messages, user_message
 
-TICK_S = 0.4  # how often a stop is looked for, and the rat moves, while no event comes
+TICK_S = 0.4  # how often the rat moves while no event comes
 BATCH_S = 0.1  # how long events are collected before the page is drawn again
 
 Run = Callable[[str, list[dict]], AsyncGenerator[Event, None]]  # the agent's `arun`
@@ -25,7 +26,7 @@ class Turn:
     question: str
     messages: list[dict]
     shown: list[dict] = field(default_factory=list)
-    stopped: bool = False
+    stop: Callable[[], object] | None = None
 
 
 class Conversation:
@@ -45,9 +46,9 @@ class Conversation:
         return [message for turn in self.turns for message in turn.shown]
 
     def stop(self) -> None:
-        """End the answer that is being written, at the next tick."""
+        """End the answer that is being written, at once. May be called from any thread."""
         if self._running:
-            self._running.stopped = True
+            self._running.stop()
 
     def clear(self) -> None:
         """Forget everything; an answer that is being written ends."""
@@ -80,22 +81,22 @@ class Conversation:
             return
         before = self.turns[-1].messages if self.turns else []
         view, turn, number = TurnView(), Turn(question, before), len(self.turns)
+        stopped, finished = asyncio.Event(), {}
+        turn.stop = partial(asyncio.get_running_loop().call_soon_threadsafe, stopped.set)
         self.turns.append(turn)
         self._running = turn
 
         def draw() -> list[dict]:
             view.tick()
-            turn.shown = [user_message(question), *turn_messages(view.panels, number)]
+            turn.shown = [user_message(question), *turn_messages(view.panels, number, finished)]
             return self.shown()
 
         try:
             yield draw()
             # A long chat takes longer to send and draw: 0.5 s at 200 messages.
             every_s = max(BATCH_S, len(self.shown()) / 400)
-            async with aclosing(batches(run(question, before), every_s)) as groups:
+            async with aclosing(batches(run(question, before), every_s, stopped)) as groups:
                 async for events in groups:
-                    if turn.stopped:
-                        break
                     for event in events:
                         view.feed(event)
                         if isinstance(event, RunFinished):
@@ -103,6 +104,8 @@ class Conversation:
                     yield draw()
         except RatsearchError as error:
             view.fail(str(error))
+            if isinstance(error, ChatError) and error.messages is not None:
+                turn.messages = error.messages
         finally:
             # Also when the tab was closed. What was answered until then stays in the conversation.
             view.finish(interrupted=True)
@@ -119,20 +122,26 @@ def _said(role: str, text: str) -> dict:
     return {"role": role, "content": text}
 
 
-async def batches(events: AsyncGenerator[Event, None], every_s: float) -> AsyncGenerator[list[Event], None]:
-    """The events in groups: what came within `every_s` of the last group, or nothing after a tick.
+async def batches(
+    events: AsyncGenerator[Event, None], every_s: float, stopped: asyncio.Event
+) -> AsyncGenerator[list[Event], None]:
+    """The events in groups: what came within `every_s` of the last group, or nothing after a tick. Ends when `stopped`.
 
     Closing it cancels what `events` waits for and closes it.
     """
     loop = asyncio.get_running_loop()
     next_event: asyncio.Task | None = None
+    stop = asyncio.ensure_future(stopped.wait())
     try:
         while True:
             group: list[Event] = []
             deadline = loop.time() + TICK_S
             while (left := deadline - loop.time()) > 0:
                 next_event = next_event or asyncio.ensure_future(anext(events))
-                await asyncio.wait({next_event}, timeout=left)
+                await asyncio.wait({next_event, stop}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                if stop.done():
+                    yield group
+                    return
                 if not next_event.done():
                     break
                 finished, next_event = next_event, None
@@ -148,6 +157,7 @@ async def batches(events: AsyncGenerator[Event, None], every_s: float) -> AsyncG
                     deadline = loop.time() + every_s
             yield group
     finally:
+        stop.cancel()
         if next_event:
             next_event.cancel()
             await asyncio.wait({next_event})

@@ -9,18 +9,12 @@ import re
 from collections.abc import Iterable
 
 from ..view import Panel
+from .inert import inert
 
 MAX_RESULT_CHARS = 8_000  # of a tool's result on the page; the model saw all of it
 
-# Lengths are bounded, so that unclosed delimiters cost linear time.
-_VERBATIM = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?s:.*?)(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
-    r"|(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S]){1,2000}?(?<!`)(?P=ticks)(?!`)"
-    r"|(?P<tex>\\\([\s\S]{1,2000}?\\\)|\\\[[\s\S]{1,5000}?\\\])",
-    re.MULTILINE,
-)
-_DIAGRAM = re.compile(r"([`~]{3}[ \t]*)mermaid", re.IGNORECASE)  # it draws HTML, pictures and styles
-_SPECIAL = re.compile(r"[\\`*_\[\]<&|~]|^[ \t]*(?:[-+=#>]|\d+[.)])", re.MULTILINE)
+# Without "]": between "\[" and "\]" the page would draw TeX.
+_SPECIAL = re.compile(r"[\\`*_\[<&|~]|^[ \t]*(?:[-+=#>]|\d+[.)])", re.MULTILINE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash before any ASCII punctuation
 
 
@@ -29,9 +23,20 @@ def user_message(question: str) -> dict:
     return _message(as_typed(question), role="user")
 
 
-def turn_messages(panels: Iterable[Panel], turn: int) -> list[dict]:
-    """The messages that show the panels of turn number `turn`."""
-    return [_panel_message(panel, f"{turn}-") for panel in panels]
+def turn_messages(panels: Iterable[Panel], turn: int, finished: dict | None = None) -> list[dict]:
+    """The messages that show the panels of turn number `turn`.
+
+    `finished`, the same at every call for a turn, keeps the messages of panels that no longer change.
+    """
+    finished = {} if finished is None else finished
+    messages = []
+    for panel in panels:
+        key = panel.key, panel.kind
+        message = finished.get(key) or _panel_message(panel, f"{turn}-")
+        if panel.state != "pending":
+            finished[key] = message
+        messages.append(message)
+    return messages
 
 
 def _panel_message(panel: Panel, prefix: str) -> dict:
@@ -73,25 +78,6 @@ def _message(text: str, role: str = "assistant", **more) -> dict:
 def _shortened(text: str) -> str:
     left_out = len(text) - MAX_RESULT_CHARS
     return text if left_out <= 0 else f"{text[:MAX_RESULT_CHARS]}\n… {left_out:,} more characters, which the model read"
-
-
-def inert(markdown: str) -> str:
-    r"""Markdown whose HTML is shown, not obeyed, and which draws no pictures. Code and TeX stay as they are.
-
-    >>> inert("<b> and `<b>`, ![](http://x/y.png)")
-    '&lt;b> and `<b>`, !\\[](http://x/y.png)'
-    """
-    markdown = _DIAGRAM.sub(r"\1text", markdown)
-    pieces, end = [], 0
-    for found in _VERBATIM.finditer(markdown):
-        pieces.append(_escape_html(markdown[end : found.start()]))
-        pieces.append(found[0].replace("<", r"\lt ") if found["tex"] else found[0])
-        end = found.end()
-    return "".join([*pieces, _escape_html(markdown[end:])])
-
-
-def _escape_html(markdown: str) -> str:
-    return markdown.replace("<", "&lt;").replace("![", r"!\[")
 
 
 def as_typed(text: str) -> str:
