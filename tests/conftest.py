@@ -7,6 +7,8 @@ import hypothesis
 import pytest
 
 from ratsearch_lib.cache import cache_folder
+from ratsearch_lib.chat.weights import embedded_weights
+from ratsearch_lib.errors import ModelError
 
 # A busy machine is no fault of the code; CI draws the same examples each time.
 slow = [hypothesis.HealthCheck.too_slow]
@@ -34,3 +36,13 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip("needs the real data in ../shared/data")
     return DATA
+
+
+@pytest.fixture(scope="session")
+def weights() -> Path:
+    """The embedded model's file, fetched if need be, where there is a server to run it."""
+    pytest.importorskip("xllamacpp", reason="there is no xllamacpp wheel for this platform")
+    try:
+        return embedded_weights()
+    except ModelError as error:
+        pytest.skip(f"needs the embedded model: {error}")

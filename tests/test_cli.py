@@ -80,7 +80,11 @@ class TestUsage:
             (["read"], "required: title"),
             (["titles", "Rat", "--limit", "0"], "at least 1"),
             (["ask", "--mode", "magic", "Why?"], "invalid choice: 'magic'"),
+            (["titles", "Rat", "--limit", "abc"], "a whole number of at least 1, and not 'abc'"),
             (["ask", " "], "there is no question"),
+            (["read", "--json", ""], "there is no title"),
+            (["read", '" "'], "there is no title"),
+            (["titles", " "], "there is no title"),
             (["--context", "9"], "at least 512 tokens"),
         ],
     )
@@ -97,6 +101,36 @@ class TestUsage:
                 run(command, "--help")
             assert leaving.value.code == 0
             assert "--json prints" in capsys.readouterr().out
+
+
+class TestStreams:
+    """Whatever the standard streams are: no traceback, and no character lost."""
+
+    def test_pipes_are_in_utf_8(self, sample):
+        old = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}  # as on Windows: something else by default
+        done = ratsearch("titles", "--zim", sample, "Emmy Nöther", "--limit", "1", **old)
+        assert done.stdout == ratsearch("titles", "--zim", sample, "Emmy Nöther", "--limit", "1").stdout
+        article = ratsearch("read", "--zim", sample, "Emmy Noether", **old).stdout
+        assert not article.isascii()
+        assert "?" * 2 not in article
+
+    def test_closed_streams(self, sample):
+        for closed in ("<&-", ">&-", "2>&-"):
+            command = f'"{sys.executable}" -m ratsearch_lib titles --zim "{sample}" Rat --limit 1 {closed}'
+            done = subprocess.run(command, shell=True, capture_output=True, encoding="utf-8", env=environment())
+            assert (done.returncode, done.stderr) == (0, ""), closed
+
+    @pytest.mark.skipif(os.name == "nt", reason="there is no such signal to send")
+    def test_ctrl_c_while_the_question_is_read(self):
+        asking = subprocess.Popen(
+            [sys.executable, "-m", "ratsearch_lib", "ask", "-"], env=environment(), encoding="utf-8",
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        asking.stdin.write("why " * 100_000)  # more than a pipe holds: it returns when the other end reads
+        asking.stdin.flush()
+        asking.send_signal(signal.SIGINT)
+        out, err = asking.communicate(timeout=30)
+        assert (asking.returncode, out, err) == (130, "", "\n")
 
 
 class TestRead:
@@ -125,6 +159,13 @@ class TestRead:
         full = run("read", "--zim", sample, LONG_ARTICLE, "--full")[1]
         assert len(cut) <= 65_535 + 1 < len(full)
         assert full.startswith(f"Article: {LONG_ARTICLE}\n")
+
+    def test_full_section_is_the_section_alone(self, run, sample):
+        for title in ("American bison#Behaviour", "Bison bison#Behaviour", "American bisons#Behaviour"):
+            _, section, _ = run("read", "--zim", sample, title)
+            _, full, _ = run("read", "--zim", sample, title, "--full")
+            assert "## Description" not in full
+            assert full == section  # which is far too short to be cut
 
     def test_needs_no_chat(self, sample):
         code = "import sys; from ratsearch_lib.cli import main; main(sys.argv[1:]); print('\\n', *sys.modules)"

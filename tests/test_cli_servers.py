@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from ratsearch_lib.chat.discover import CANDIDATES, find_server
-from ratsearch_lib.chat.local import embedded_weights
-from ratsearch_lib.errors import ModelError
 from ratsearch_lib.sample import archive_path
 
 from .test_cli import KEY, ROOT, ratsearch
@@ -87,11 +85,7 @@ class TestRealServer:
         """A copy, since its title index is kept beside it."""
         return shutil.copy(data / "zim/wikipedia_en_100_mini_2022-10.zim", tmp_path)
 
-    def test_embedded_model(self, george):
-        try:
-            embedded_weights()
-        except ModelError as error:
-            pytest.skip(str(error))
+    def test_embedded_model(self, george, weights):
         done = ratsearch("ask", "--zim", george, "--verbose", "--no-download", self.QUESTION)
         assert done.returncode == 0, done.stderr
         assert "[tool call]: read_article | " in done.stderr

@@ -4,6 +4,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -23,15 +24,6 @@ GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 LONG_S = 60  # how long a test waits for what happens at once
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc, or waits for a pid")
-
-
-@pytest.fixture(scope="module")
-def weights():
-    pytest.importorskip("xllamacpp", reason="there is no xllamacpp wheel for this platform")
-    try:
-        return embedded_weights()
-    except ModelError as error:
-        pytest.skip(f"needs the embedded model: {error}")
 
 
 @pytest.fixture(scope="module")
@@ -280,3 +272,43 @@ def test_ctrl_c_leaves_nothing_behind(offline_pip):
     with pytest.raises(KeyboardInterrupt):
         embedded_weights(interrupt)
     assert list(cache_folder("models").iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the folder of the cache is named by XDG_CACHE_HOME")
+@pytest.mark.parametrize("name", ["file/below", "x" * 300], ids=["below a file", "too long"])
+def test_a_cache_that_cannot_be(tmp_path, monkeypatch, name):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+    for download in (True, False):
+        with pytest.raises(ModelError, match=r"cache folder.*--endpoint URL"):
+            embedded_weights(download=download)
+
+
+def test_the_download_ends_with_whoever_asked_for_it(offline_pip):
+    """Killed, it cannot clean up: pip sees that itself."""
+    with socket.create_server(("127.0.0.1", 0)) as index:
+        index.settimeout(LONG_S)
+        pip = {
+            "PIP_NO_INDEX": "0",
+            "PIP_TIMEOUT": "600",
+            "PIP_INDEX_URL": f"http://127.0.0.1:{index.getsockname()[1]}/simple",
+        }
+        code = "from ratsearch_lib.chat.local import embedded_weights; embedded_weights()"
+        asking = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **pip, "no_proxy": "*"})
+        connection, _ = index.accept()
+        with connection:
+            connection.settimeout(LONG_S)
+            assert connection.recv(4)  # pip asks, and is not answered
+            asking.kill()
+            asking.wait()
+            try:
+                while connection.recv(65536):
+                    pass
+            except ConnectionResetError:
+                pass
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".gguf", "x\0.gguf"], ids=["too long", "NUL"])
+def test_names_that_no_model_file_can_have(name):
+    with pytest.raises(ModelError, match="model file"):
+        LocalServer(name)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..agent.events import Event, Generated, Notice, Prefill, RunFinished
+from ..errors import ArticleError, EntryNotFound
+from ..spelling import unquoted, without_section
 from ..view import STOP_REASONS
 from .layout import DIM_ITALIC
 from .options import Options, Report, Session, open_library
@@ -18,8 +20,6 @@ from .terminal import TurnPrinter, print_header
 if TYPE_CHECKING:
     from ..library import Library
     from ..tools import ReadResult
-
-RELATED = 20  # titles, where an article was not found
 
 
 def ask(session: Session, question: str, out: Screen, err: Screen, *, verbose: bool) -> int:
@@ -76,18 +76,29 @@ def read(options: Options, title: str, out: Screen, report: Report, *, full: boo
 
 
 def _print_article(library: Library, title: str, result: ReadResult, out: Screen, *, full: bool, as_json: bool) -> int:
-    text, found = result.text, result.title is not None
-    if found and full:
-        path = result.source.partition("/")[2]
-        text = library.article(library.archive.entry(path)).text()
+    found = result.title is not None
+    text = _whole(library, title, result) if found and full else result.text
     if not as_json:
         out.write(text, markup=True)
         out.end_line()
     elif found:
         print_json({"found": True, "title": result.title, "source": result.source, "text": text})
     else:
-        print_json({"found": False, "related": [match.title for match in library.related(title, RELATED)]})
+        print_json({"found": False, "related": text.splitlines()[1:]})
     return 0 if found else 1
+
+
+def _whole(library: Library, title: str, result: ReadResult) -> str:
+    """The text of `result` without the cut: of the article, or of the section that the title names."""
+    with suppress(EntryNotFound, ArticleError):  # where the page holds no text, the result says so
+        try:
+            section = library.archive.entry(title).section
+        except EntryNotFound:  # a title that was only like the article's
+            section = without_section(unquoted(title))[1]
+        article = library.article(library.archive.entry(result.source.partition("/")[2]))
+        article = (section and article.part(section)) or article
+        return "".join([*result.text.partition("\n")[:2], article.text().partition("\n")[2]])
+    return result.text
 
 
 def titles(options: Options, query: str, out: Screen, report: Report, *, limit: int, as_json: bool) -> int:
