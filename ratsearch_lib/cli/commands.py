@@ -8,10 +8,10 @@ import sys
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
-from ..agent.events import Event, Generated, Notice, Prefill, RunFinished
+from ..agent.events import ContextTrimmed, Event, Generated, Notice, Prefill, RunFinished
 from ..errors import ArticleError, EntryNotFound
 from ..spelling import unquoted, without_section
-from ..view import STOP_REASONS
+from ..view import STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
 from .options import Options, Report, Session, open_library
 from .screen import Screen
@@ -58,6 +58,8 @@ class _Waiting:
                 self._screen.status(f"{tokens} Thinking...")
             case Notice(text):
                 self._screen.line(f"[{text}]", DIM_ITALIC)
+            case ContextTrimmed():
+                self._screen.line(f"[{trimmed_words(event)}]", DIM_ITALIC)
             case RunFinished(stop_reason=stop_reason) if stop_reason in STOP_REASONS:
                 self._screen.line(f"[{STOP_REASONS[stop_reason]}]", DIM_ITALIC)
 
