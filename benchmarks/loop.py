@@ -146,7 +146,7 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.loop", description=__doc__.split("\n")[0])
     options.add_argument("--data", help="not needed: nothing is read")
     options.add_argument("--json", action="store_true", help="one JSON object instead of a table")
-    options.add_argument("--runs", type=int, default=30)
+    options.add_argument("--runs", type=int, default=12)
     options.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = options.parse_args()
     if args.serve:
