@@ -295,6 +295,41 @@ def test_going_back(page, server):
     expect(answers(page).last).to_contain_text("You asked: Four?.")
 
 
+def test_an_edit_to_nothing_changes_nothing(page, server):
+    from playwright.sync_api import expect
+
+    asked = page.locator("#chat .user.message")
+    for question in ("One?", "Two?"):
+        ask(page, question)
+        answered(page)
+    page.get_by_role("button", name="Edit").first.click()
+    page.locator("#chat textarea").fill("  ")
+    page.get_by_role("button", name="Submit").first.click()
+    expect(asked).to_have_text(["One?", "Two?"])
+    ask(page, "Three?")
+    answered(page)
+    questions = [message["content"] for message in server.requests[-1].json["messages"] if message["role"] == "user"]
+    assert questions == ["One?", "Two?", "Three?"]
+
+
+def test_an_answer_after_new_chat_can_be_stopped(page, server):
+    from playwright.sync_api import expect
+
+    ask(page, "Write for ever")
+    assert server.holding.wait(60)
+    server.holding.clear()
+    page.get_by_role("button", name="New chat").click()
+    ask(page, "Read for ever")
+    assert server.closed.wait(10)
+    assert server.holding.wait(60)
+    expect(answers(page).last).to_contain_text("512 of 2210")
+    server.closed.clear()
+    page.locator("#box .stop-button").click()
+    assert server.closed.wait(10)
+    answered(page)
+    expect(page.locator("#chat .user.message")).to_have_count(1)
+
+
 def test_visitors_do_not_see_each_other(page, browser, url):
     from playwright.sync_api import expect
 
