@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 
@@ -169,16 +170,19 @@ class Terminal:
         self.until(AGENT)
 
     def leave(self) -> int:
-        """The exit status after Ctrl-D, pressed until it is seen: while readline starts, the key may be lost."""
-        for _ in range(30):
-            self.child.sendeof()
-            if self.child.expect([self.eof, self.timeout], timeout=1) == 0:
-                break
+        """The exit status after Ctrl-D."""
+        self.press(self.child.sendeof, self.eof)
         return self.end()
 
+    def press(self, key: Callable[[], object], expected: object) -> None:
+        """Press a key until it is seen: while readline starts, it may be lost."""
+        for _ in range(10):
+            key()
+            if self.child.expect([expected, self.timeout], timeout=3) == 0:
+                return
+        pytest.fail(f"the key is not seen:\n{self.screen}")
+
     def end(self) -> int:
-        if self.child.after != self.eof:
-            self.child.expect(self.eof)
         self.child.wait()
         return self.child.exitstatus
 
@@ -250,10 +254,9 @@ class TestTerminal:
 
     def test_ctrl_c_twice_leaves(self):
         with ScriptedServer(routes=TOOLS) as server, Terminal(server) as terminal:
-            terminal.child.sendintr()
-            terminal.until("[Ctrl-C again, or Ctrl-D, leaves]")
+            terminal.press(terminal.child.sendintr, re.escape("[Ctrl-C again, or Ctrl-D, leaves]"))
             terminal.until(USER)
-            terminal.child.sendintr()
+            terminal.press(terminal.child.sendintr, terminal.eof)
             assert terminal.end() == 0
 
     def test_earlier_lines_can_be_recalled(self):

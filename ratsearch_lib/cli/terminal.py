@@ -168,8 +168,8 @@ def chat(session: Session, screen: Screen) -> int:
     messages: list[dict] = []
     interrupted = False
     while True:
-        screen.line(USER_BANNER)
         try:
+            screen.line(USER_BANNER)
             question = _read_question(screen)
         except EOFError:
             screen.line()
