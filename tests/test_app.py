@@ -13,8 +13,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ratsearch_lib.chat.weights import embedded_weights
-from ratsearch_lib.errors import ModelError
 
 from .conformance.server import (
     HOLD,
@@ -123,11 +121,7 @@ def unfold(page, title: str):
     return panel(page, title)
 
 
-def test_the_classic_question_with_the_embedded_model(browser):
-    try:
-        embedded_weights(download=False)
-    except ModelError as error:
-        pytest.skip(f"needs the embedded model: {error}")
+def test_the_classic_question_with_the_embedded_model(browser, weights):
     with running_app("--temperature", "0") as url, visit(browser, url) as page:
         from playwright.sync_api import expect
 
