@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-
 from .conformance.server import (
     HOLD,
     Request,

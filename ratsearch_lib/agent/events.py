@@ -116,5 +116,14 @@ class RunFinished:
 
 
 Event = (
-    Prefill | Generated | ReasoningDelta | TextDelta | TextWasReasoning | ToolCall | ToolResult | Notice | RunFinished
+    Prefill
+    | Generated
+    | ReasoningDelta
+    | TextDelta
+    | TextWasReasoning
+    | ToolCall
+    | ToolResult
+    | ContextTrimmed
+    | Notice
+    | RunFinished
 )
