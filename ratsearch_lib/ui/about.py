@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from ..cache import cache_folder
-from ..errors import ArchiveError, RatsearchError
+from ..errors import ArchiveError
 from ..view import LOGO
 from .messages import as_typed
 
@@ -22,13 +22,10 @@ def header_html(*lines: str) -> str:
 
 
 def index_line(library: Library) -> str:
-    """How far the title index is, "" when it is complete."""
-    try:
-        progress = library.index_progress
-    except RatsearchError as error:
-        return str(error)
+    """How far the title index is, or why there will be none; "" when it is complete."""
+    progress = library.index_progress
     if progress is None:
-        return ""
+        return library.index_error
     done, total = progress
     share = f"{100 * done // total} %" if total else f"{done:,} titles"
     return f"title index: {share} (until it is complete, fewer misspelt titles are found)"
