@@ -8,6 +8,7 @@ for articles); newer ones do not. See https://wiki.openzim.org/wiki/ZIM_file_for
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -80,6 +81,8 @@ class Archive:
             file = next((part for part in parts if part.is_file()), None)  # libzim would wait for a pipe for ever
             if file is None:
                 raise ArchiveError(f"There is no file {self.path}; check the path.")
+            if not os.access(file, os.R_OK):
+                raise ArchiveError(f"{file} may not be read; give yourself the right to read it.")
             self._zim = Zim(file)
             self._new_namespaces = self._zim.has_new_namespace_scheme
             self.uuid = self._zim.uuid.hex

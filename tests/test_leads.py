@@ -214,7 +214,7 @@ def test_another_archive_or_version(archive, data):
         with pytest.raises(TitleIndexError):
             LeadIndex.open(archive)
     assert LeadIndex.build(archive).search("Ray Charles")
-    assert json.loads(about.read_text()) == whole
+    assert {**json.loads(about.read_text()), "sizes": None} == {**whole, "sizes": None}
     shutil.copyfile(data / "zim" / "wikipedia_en_ray_charles_mini_2020-03.zim", archive.path)
     with pytest.raises(TitleIndexError):
         LeadIndex.open(Archive(archive.path))
@@ -224,7 +224,7 @@ def test_a_damaged_index(tmp_path):
     index = LeadIndex.build(LEADS, path=tmp_path)
     index.close()
     shutil.rmtree(tmp_path / "leads" / "titles" / "text")
-    with pytest.raises(TitleIndexError, match="build it again"):
+    with pytest.raises(TitleIndexError, match="build it first"):
         LeadIndex.open(None, path=tmp_path)
 
 

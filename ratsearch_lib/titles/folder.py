@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FORMAT_VERSION = 1  # of the files of an index
+FORMAT_VERSION = 2  # of the files of an index
 ABOUT = "about.json"
 
 
@@ -47,21 +47,30 @@ class About:
 
     @classmethod
     def read(cls, folder: Path) -> About:
-        """TitleIndexError when there is no whole index in the folder."""
+        """TitleIndexError when there is no whole index in the folder: no description, or files of other sizes."""
         try:
-            return cls(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+            about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+            if about.pop("sizes") != _sizes(folder):
+                raise TitleIndexError(f"The title index in {folder.parent} is damaged; build it again.")
+            return cls(**about)
         except FileNotFoundError as error:
             raise TitleIndexError(f"There is no title index in {folder.parent}; build it first.") from error
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise TitleIndexError(
                 f"The title index in {folder.parent} cannot be read ({error}); build it again."
             ) from error
 
     def write(self, folder: Path) -> None:
         with open(folder / ABOUT, "w", encoding="utf-8") as file:
-            json.dump(asdict(self), file)
+            json.dump({**asdict(self), "sizes": _sizes(folder)}, file)
             file.flush()
             os.fsync(file.fileno())
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """The size in bytes of each file of an index but its description; not of tantivy's locks."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ABOUT)
+    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in files if path.name[0] != "."}
 
 
 def places(archive: Archive) -> list[Path]:
@@ -110,6 +119,12 @@ def building(place: Path, about: About) -> Iterator[Path | None]:
         finally:
             for leftover in (unfinished, old):
                 shutil.rmtree(leftover, ignore_errors=True)
+
+
+def discard(place: Path) -> None:
+    """Remove an index that cannot be opened although it looked whole."""
+    with _locked(place):
+        shutil.rmtree(place / "titles", ignore_errors=True)
 
 
 def is_whole(folder: Path, about: About) -> bool:

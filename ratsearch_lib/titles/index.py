@@ -16,7 +16,7 @@ from pathlib import Path
 from ..archive import Archive
 from ..errors import TitleIndexError
 from .decide import is_clear
-from .folder import About, building, is_whole, places, writable_place
+from .folder import About, building, discard, is_whole, places, writable_place
 from .normalise import exact_term, normalise, readable, terms, words
 from .search import MAX_QUERY_CHARS, Scored, find
 from .store import ArchiveTitles, ArchiveTitlesWriter, StoredTitles, StoredTitlesWriter
@@ -89,7 +89,17 @@ class TitleIndex:
         with building(place, about) as folder:
             if folder is not None:
                 _write(source, folder, progress)
-        return cls._open(place, source if isinstance(source, Archive) else None)
+        if not isinstance(source, Archive):
+            return cls._open(place, None)
+        try:
+            return cls._open(place, source)
+        except TitleIndexError as error:
+            log.warning("%s", error)
+            discard(place)  # it had its size, but not its content
+        with building(place, about) as folder:
+            if folder is not None:
+                _write(source, folder, progress)
+        return cls._open(place, source)
 
     @classmethod
     def open(cls, archive: Archive | None, *, path: str | Path | None = None) -> TitleIndex:
@@ -117,7 +127,7 @@ class TitleIndex:
             raise TitleIndexError(f"The title index in {place} is of another archive or version; build it again.")
         try:
             return cls(place / "titles", archive)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, IndexError, TypeError) as error:
             raise TitleIndexError(f"The title index in {place} is damaged ({error}); build it again.") from error
 
     def search(self, query: str, limit: int = 20) -> list[TitleMatch]:

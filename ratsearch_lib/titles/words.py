@@ -50,10 +50,13 @@ class WordIndexWriter:
         schema.add_text_field("word", tokenizer_name="whitespace", index_option="basic")
         schema.add_unsigned_field("position", fast=True)
         (folder / WORDS).mkdir()
-        index = tantivy.Index(schema.build(), path=str(folder / WORDS))
         self._folder = folder
-        # one thread, so that documents stay in the order of their positions
-        self._writer = index.writer(WRITER_BYTES, 1)
+        try:
+            index = tantivy.Index(schema.build(), path=str(folder / WORDS))
+            # one thread, so that documents stay in the order of their positions
+            self._writer = index.writer(WRITER_BYTES, 1)
+        except ValueError as error:  # as tantivy tells of a full disk
+            raise OSError(str(error)) from error
         self._document = tantivy.Document
         self.count = 0
         self._first_letters = set(string.ascii_lowercase + string.digits + "=")
