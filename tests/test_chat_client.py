@@ -273,3 +273,14 @@ def test_recorded_error_within_a_stream(data):
     assert caught.value.status == 500
     arguments = [call.arguments for delta in came if delta for call in delta.tool_calls]
     assert "".join(arguments).endswith('Berlin Wall"}')
+
+
+def test_half_a_surrogate_pair_in_a_models_name():
+    with ScriptedServer([say("A")]) as server:
+        client = ChatClient(server.base_url, "caf\udce9")
+        ask(server, client)
+        client.supports_tools()
+        client.window()
+        assert {request.json["model"] for request in server.requests if "model" in (request.json or {})} == {
+            "caf\ufffd"
+        }

@@ -1,5 +1,6 @@
 """What goes wrong with a chat server: one clear error each, and never the key in it."""
 
+import importlib.util
 import json
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from ratsearch_lib.chat import ChatClient
 from ratsearch_lib.chat.bridge import iterate
-from ratsearch_lib.chat.failures import failure
+from ratsearch_lib.chat.failures import failure, retry_after_s
 from ratsearch_lib.errors import (
     AuthenticationFailed,
     BadReply,
@@ -210,3 +211,40 @@ def test_recorded_overflow(data):
     error = failure_of(json_reply(recorded["body"], status=recorded["status"]))
     assert type(error) is ContextOverflow
     assert "10531 tokens" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("ALL_PROXY", "foo://me:geheim@127.0.0.1:9"),
+        ("HTTP_PROXY", "http://me:geheim@127.0.0.1:99999"),
+        ("HTTPS_PROXY", "http://me:geheim@[127.0.0.1"),
+        ("SSL_CERT_FILE", "/nowhere/geheim.pem"),
+    ],
+)
+def test_settings_of_the_environment_that_cannot_be_used(monkeypatch, variable, value):
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv(variable, value)
+    client = ChatClient("http://chat.invalid/v1", "m")
+    for ask_it in (client.models, lambda: list(iterate(lambda: client.stream(QUESTION)))):
+        with pytest.raises(ServerUnreachable, match=f"setting {variable} cannot be used") as caught:
+            ask_it()
+        assert "geheim" not in str(caught.value)
+
+
+def test_socks_proxy_without_its_package(monkeypatch):
+    if importlib.util.find_spec("socksio"):
+        pytest.skip("it can be used here")
+    monkeypatch.setenv("ALL_PROXY", "socks5h://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("all_proxy", raising=False)
+    with pytest.raises(ServerUnreachable, match="ALL_PROXY"):
+        ChatClient("http://chat.invalid/v1").models()
+
+
+@pytest.mark.parametrize("headers", [{"retry-after": "nan"}, {"retry-after": "inf"}, {"retry-after-ms": "-inf"}])
+def test_no_time_to_wait_for(headers):
+    assert retry_after_s(headers) is None

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import AuthenticationFailed, ChatError
 from . import failures
 from .address import is_loopback, normalise_base_url, server_root
+from .proxies import check_proxies
 from .sse import event_data
+from .wire import encodable
 
 if TYPE_CHECKING:
     import httpx2
@@ -97,6 +99,7 @@ class Endpoint:
         import httpx2
 
         url = path if "://" in path else self.root_url + path
+        body = None if body is None else encodable(body)
         timeout_s = min(timeout_s or self._info_timeout_s, self._info_timeout_s)
         timeout = httpx2.Timeout(timeout_s, connect=self._connect_timeout_s)
         try:
@@ -130,14 +133,20 @@ class Endpoint:
         loop = asyncio.get_running_loop()
         if loop not in self._http_clients:
             local = is_loopback(self.base_url)
-            self._http_clients[loop] = httpx2.AsyncClient(
-                timeout=httpx2.Timeout(self._timeout_s, connect=self._connect_timeout_s, pool=None),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
-                follow_redirects=False,  # the key goes to the address it was given for
-                trust_env=not local,  # proxies
-                verify=not (local and self.base_url.startswith("http:")),  # loading certificates takes 80 ms
-                event_hooks={"request": [self._only_our_headers]},
-            )
+            if not local:
+                check_proxies()
+            try:
+                self._http_clients[loop] = httpx2.AsyncClient(
+                    timeout=httpx2.Timeout(self._timeout_s, connect=self._connect_timeout_s, pool=None),
+                    limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
+                    follow_redirects=False,  # the key goes to the address it was given for
+                    trust_env=not local,  # proxies
+                    verify=not (local and self.base_url.startswith("http:")),  # loading certificates takes 80 ms
+                    event_hooks={"request": [self._only_our_headers]},
+                )
+            except OSError as error:  # only the second has the file's name in its error
+                variable = "SSLKEYLOGFILE" if error.filename else "SSL_CERT_FILE"
+                raise failures.bad_certificates(variable, self._reason(error)) from None
         return self._http_clients[loop]
 
     def _openai(self) -> openai.AsyncOpenAI:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -105,9 +106,10 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     20.0
     """
     try:
-        if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        return max(0.0, float(headers["retry-after"]))
+        seconds = (
+            float(headers["retry-after-ms"]) / 1000 if "retry-after-ms" in headers else float(headers["retry-after"])
+        )
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     except KeyError:
         return None
     except ValueError:
@@ -150,6 +152,20 @@ def unreachable(where: str, reason: str) -> ServerUnreachable:
     hint = " (an http:// address, perhaps)" if "ssl" in reason.lower() and "https://" in where else ""
     return ServerUnreachable(
         f"Nothing answers at {where}{hint}: start the server, or give its address with --endpoint. ({reason})"
+    )
+
+
+def bad_proxy(variable: str) -> ServerUnreachable:
+    return ServerUnreachable(
+        f"The environment's proxy setting {variable} cannot be used: set it to the address of an HTTP proxy, such as "
+        "http://proxy:3128, or unset it."
+    )
+
+
+def bad_certificates(variable: str, reason: str) -> ServerUnreachable:
+    return ServerUnreachable(
+        f"The environment's certificate setting {variable} cannot be used: set it to the right file, or unset it. "
+        f"({reason})"
     )
 
 
