@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ratsearch_lib.agent.step import parse_arguments
 from ratsearch_lib.chat.repair import HeldText, find_calls, repair_arguments, repair_name
 
 TOOLS = {"read_article": ["title"]}
@@ -34,6 +35,7 @@ RAT = [("read_article", {"title": "Rat"})]
         ('{"arguments": "{\\"title\\": \\"Rat\\"}"}', {"title": "Rat"}),
         ('{"title": "Guns N\' Roses"}', {"title": "Guns N' Roses"}),
         ('{"title": "a\nb"}', {"title": "a\nb"}),
+        ('{{"title": "Rat"}}', {"title": "Rat"}),
         ("", None),
         ("{}", None),
         ("[]", None),
@@ -43,6 +45,18 @@ RAT = [("read_article", {"title": "Rat"})]
 )
 def test_arguments(written, meant):
     assert repair_arguments(written, ["title"]) == meant
+
+
+@pytest.mark.parametrize("levels", [60, 900, 960, 980, 100_000])
+@pytest.mark.parametrize("opening", ["[", '{"title":'])
+def test_nesting_without_end_is_no_call(opening, levels):
+    closing = {"[": "]", "{": "}"}[opening[0]]
+    whole = '{"title": ' + opening * levels + "1" + closing * levels + "}"
+    assert parse_arguments(whole) is None
+    assert parse_arguments(opening * levels) is None
+    json.dumps(repair_arguments(whole, ["title"]))
+    for written in (whole, opening * levels):
+        json.dumps(find_calls('{"name": "read_article", "arguments": ' + written + "}", TOOLS))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 from ..chat.client import ChatClient
 from ..chat.delta import Delta, ToolCallDelta
 from ..chat.failures import is_models_fault
-from ..chat.repair import HeldText, Parameters, find_calls, repair_arguments, repair_name
+from ..chat.repair import HeldText, Parameters, find_calls, is_too_deep, repair_arguments, repair_name
 from ..errors import ChatError
 from .events import Event, Generated, Prefill, ReasoningDelta, TextDelta, TextWasReasoning
 from .patience import patiently
@@ -181,6 +181,6 @@ def parse_arguments(text: str) -> dict[str, Any] | None:
     """
     try:
         arguments = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return arguments if isinstance(arguments, dict) else None
+    return arguments if isinstance(arguments, dict) and not is_too_deep(arguments) else None

@@ -15,6 +15,7 @@ from typing import Any
 Parameters = Mapping[str, Sequence[str]]  # the tools: name → names of its parameters, the main one first
 
 MAX_TITLE_CHARS = 300
+MAX_LEVELS = 50  # of lists and objects in each other: what can be read at the recursion limit cannot be written again
 # What models call a tool that looks something up, and its one argument.
 LOOKUP_NAME = re.compile(
     r"read|article|wiki|search|look_?up|find|fetch|open|page|get_(?:info|content|summary)|query", re.I
@@ -71,11 +72,24 @@ def repair_arguments(written: str, parameters: Sequence[str]) -> dict[str, Any] 
             if decoded == value:
                 break
             value = decoded
+    if is_too_deep(value):
+        return None
     if isinstance(value, dict):
         return _from_object(value, parameters)
     if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip() and parameters:
         return {parameters[0]: str(value).strip()[:MAX_TITLE_CHARS]}
     return None
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether lists and objects are nested more than MAX_LEVELS deep."""
+    layer = [value]
+    for _ in range(MAX_LEVELS + 1):
+        nested = [each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list)]
+        layer = [inner for each in nested for inner in each]
+        if not nested:
+            return False
+    return True
 
 
 def _from_object(value: dict[str, Any], parameters: Sequence[str]) -> dict[str, Any] | None:
@@ -108,8 +122,8 @@ def _value(written: str) -> Any:
     if not text.startswith(("{", "[", '"', "'")):
         return text
     try:
-        return ast.literal_eval(text)  # {'title': 'Rat'}
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return json.loads(json.dumps(ast.literal_eval(text)))  # {'title': 'Rat'}; no sets or bytes
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         pass
     pair = re.search(r"""["']?(\w+)["']?\s*[:=]\s*(?:"((?:[^"\\]|\\.)*)|'([^']*)|([^"'{}\[\],]+))""", text)
     if pair:
@@ -169,6 +183,8 @@ def _as_json(text: str) -> list[tuple[str, str]]:
             continue
         name = next((value[key] for key in NAME_KEYS if isinstance(value.get(key), str)), None)
         arguments = next((value[key] for key in ARGUMENT_KEYS if key in value), None)
+        if is_too_deep(arguments):
+            continue
         if name and arguments is not None and not (isinstance(arguments, dict) and "properties" in arguments):
             calls.append((name, arguments if isinstance(arguments, str) else json.dumps(arguments)))
     return calls
