@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -24,7 +25,7 @@ from ratsearch_lib.errors import RatsearchError
 from ratsearch_lib.ui.about import header_html, index_line, questions_for, welcome
 from ratsearch_lib.ui.conversation import Conversation
 from ratsearch_lib.ui.headers import SecurityHeaders
-from ratsearch_lib.ui.messages import as_typed, typed
+from ratsearch_lib.ui.messages import typed
 from ratsearch_lib.view import LOGO
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as stack:
         try:
+            check_host(args.host)
             # Importing Gradio takes seconds: the model loads meanwhile.
             opened = in_background(open_everything, opening.choose(args, os.environ), stack)
             page = build(opened)
@@ -84,9 +86,26 @@ def parse_arguments() -> argparse.Namespace:
     group = parser.add_argument_group("page")
     group.add_argument("--host", default="127.0.0.1", help="the address to serve at (default: 127.0.0.1, this machine)")
     group.add_argument(
-        "--port", type=int, help=f"the port to serve at (default: the first free one from {DEFAULT_PORT})"
+        "--port", type=port_number, help=f"the port to serve at (default: the first free one from {DEFAULT_PORT})"
     )
     return parser.parse_args()
+
+
+def port_number(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{number} is no port: name one from 0 to 65535")
+    return number
+
+
+def check_host(host: str) -> None:
+    """RatsearchError where `host` is no address: Gradio would wait for it for ever."""
+    try:
+        socket.getaddrinfo(host, None)
+    except (OSError, ValueError) as error:  # ValueError: NUL, a label too long
+        raise RatsearchError(
+            f"The page cannot be served at {host}: no such address is known. Name one of this machine's with --host."
+        ) from error
 
 
 def say(text: str) -> None:
@@ -161,10 +180,14 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
             yield gr.skip(), gr.skip()  # without this Gradio would empty both
             return
         box = gr.Textbox(value="", submit_btn=False, stop_btn=True)
-        async with aclosing(conversation.ask(question, run)) as chats:
-            async for chat in chats:
-                yield chat, box
-                box = gr.skip()
+        try:
+            async with aclosing(conversation.ask(question, run)) as chats:
+                async for chat in chats:
+                    yield chat, box
+                    box = gr.skip()
+        except Exception:
+            # The outermost edge. The box below must come back whatever happens, or nothing can be asked any more.
+            logging.exception("an answer could not be shown")
         if not conversation.running:  # after "New chat", the next answer may be
             yield gr.skip(), gr.Textbox(submit_btn=True, stop_btn=False)
 
@@ -197,7 +220,7 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
     async def describe() -> AsyncIterator[tuple]:
         yield gr.skip(), header_html("Opening the archive and the model…"), gr.skip()
         session = await ready(opened)
-        examples = [{"text": each, "display_text": as_typed(each)} for each in questions_for(session.library)]
+        examples = [{"text": each, "display_text": each} for each in questions_for(session.library)]
         chat = gr.Chatbot(placeholder=welcome(session.library), examples=examples)
         yield chat, *header_and_clock()
 

@@ -2,7 +2,10 @@
 
 import asyncio
 import re
+import subprocess
+import sys
 from contextlib import aclosing
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -21,7 +24,7 @@ from ratsearch_lib.agent.events import (
     ToolResult,
     Usage,
 )
-from ratsearch_lib.errors import ServerUnreachable
+from ratsearch_lib.errors import RatsearchError, ServerUnreachable
 from ratsearch_lib.ui.conversation import Conversation, batches
 from ratsearch_lib.ui.inert import inert
 from ratsearch_lib.ui.messages import MAX_RESULT_CHARS, as_typed, code_span, fence, turn_messages, typed
@@ -142,13 +145,21 @@ def test_only_code_keeps_a_less_than_sign(markdown):
 
 def test_what_a_person_typed_is_shown_as_typed():
     assert as_typed("Is 2*3*4 < 25?\n# 1\n1. x") == "Is 2\\*3\\*4 \\< 25?\n\\# 1\n1\\. x"
-    assert "\\]" not in as_typed("[x]")  # the page would take it for TeX
+    assert as_typed("Is list[0] = [1, 2]?") == "Is list&#91;0] = &#91;1, 2]?"
     assert as_typed("What's the largest mammal in North America?") == "What's the largest mammal in North America?"
 
 
-@given(st.text())
+@given(st.text() | st.text(alphabet="\\[]()&#912;*`ab "))
 def test_an_edited_question_is_taken_as_it_was_typed(question):
     assert typed(as_typed(question)) == question
+
+
+@given(st.text(alphabet="\\[](){}$&#912;!*`<ab"))
+def test_a_question_is_neither_tex_nor_markdown_to_the_page(question):
+    shown = as_the_page_reads(as_typed(question))
+    (paragraph,) = [token for token in MARKDOWN.parse("." + shown) if token.type == "inline"]
+    assert all(token.type in ("text", "text_special") for token in paragraph.children)
+    assert "".join(token.content for token in paragraph.children) == "." + question
 
 
 @given(st.text(alphabet="`ab\n "))
@@ -285,6 +296,35 @@ async def test_a_failed_run_says_why_after_what_it_had_said():
     assert not conversation.running
 
 
+async def broken(question, messages):
+    yield TextDelta("Rats are")
+    raise KeyError("secret detail")
+
+
+async def test_a_fault_of_our_own_is_an_error_panel_and_the_log_has_it(caplog):
+    conversation = Conversation()
+    *_, last = await answer(conversation, "What are rats?", broken)
+    assert [text for _, text in texts(last)] == [
+        "What are rats?",
+        "Rats are",
+        "> **Error.** Something went wrong in ratsearch itself: KeyError; the log has the details.",
+    ]
+    assert not conversation.running
+    assert "secret detail" in caplog.text
+
+
+async def test_what_cannot_be_drawn_is_an_error_panel_too(monkeypatch, caplog):
+    def broken_drawing(*_):
+        raise IndexError
+
+    monkeypatch.setattr("ratsearch_lib.ui.conversation.turn_messages", broken_drawing)
+    conversation = Conversation()
+    *_, last = await answer(conversation, "What are rats?", broken)
+    assert texts(last)[0] == ("user", "What are rats?")
+    assert "Something went wrong in ratsearch itself: IndexError" in texts(last)[1][1]
+    assert not conversation.running
+
+
 async def test_taking_back_and_starting_anew():
     conversation = Conversation()
     script = Script(ToolCall("1", "f", {}), ToolResult("1", "x", False, None, None, 0.1), TextDelta("Yes."))
@@ -358,6 +398,26 @@ async def test_a_failed_run_leaves_what_the_agent_had_received():
     again = Script()
     await answer(conversation, "Go on.", again)
     assert again.asked == [("Go on.", received)]
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "x"])
+def test_a_port_that_cannot_be_is_refused_at_once(port, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["app.py", "--port", port])
+    with pytest.raises(SystemExit) as ended:
+        app.parse_arguments()
+    assert ended.value.code == 2
+    assert "argument --port: " in capsys.readouterr().err
+
+
+def test_a_host_that_is_not_known_ends_the_program_with_a_sentence():
+    command = [sys.executable, "app.py", "--host", "nope.invalid"]
+    ended = subprocess.run(command, cwd=Path(app.__file__).parent, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("ratsearch: The page cannot be served at nope.invalid: ")
+    with pytest.raises(RatsearchError, match="cannot be served"):
+        app.check_host("x" * 64 + ".invalid")
+    for known in ("127.0.0.1", "0.0.0.0", "::1", "localhost"):
+        app.check_host(known)
 
 
 def test_nothing_drives_the_terminal_that_the_page_is_started_from(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -11,7 +12,9 @@ from functools import partial
 from ..agent.events import Event, RunFinished
 from ..errors import ChatError, RatsearchError
 from ..view import TurnView
-from .messages import turn_messages, user_message
+from .messages import error_message, turn_messages, user_message
+
+log = logging.getLogger(__name__)
 
 TICK_S = 0.4  # how often the rat moves while no event comes
 BATCH_S = 0.1  # how long events are collected before the page is drawn again
@@ -106,16 +109,28 @@ class Conversation:
             view.fail(str(error))
             if isinstance(error, ChatError) and error.messages is not None:
                 turn.messages = error.messages
+        except Exception as error:
+            # The outermost edge: whatever is wrong in here, a person waits for an answer and must be told.
+            view.fail(_own_fault(error))
         finally:
             # Also when the tab was closed. What was answered until then stays in the conversation.
             view.finish(interrupted=True)
             answer = "\n\n".join(panel.body for panel in view.panels if panel.kind == "answer")
             if turn.messages is before and answer:
                 turn.messages = [*before, _said("user", question), _said("assistant", answer)]
-            draw()
             if self._running is turn:
                 self._running = None
+            try:
+                draw()
+            except Exception as error:  # the same edge: without this the page would be left as it was
+                turn.shown = [user_message(question), error_message(_own_fault(error))]
         yield self.shown()
+
+
+def _own_fault(error: Exception) -> str:
+    """Log it; what to tell people. The log alone has the error's own words: they may quote anything."""
+    log.error("an answer could not be completed", exc_info=error)
+    return f"Something went wrong in ratsearch itself: {type(error).__name__}; the log has the details."
 
 
 def _said(role: str, text: str) -> dict:
@@ -150,8 +165,8 @@ async def batches(
                 except StopAsyncIteration:
                     yield group
                     return
-                except RatsearchError:
-                    yield group
+                except Exception:
+                    yield group  # what came before it is shown
                     raise
                 if len(group) == 1:
                     deadline = loop.time() + every_s

@@ -13,14 +13,19 @@ from .inert import inert
 
 MAX_RESULT_CHARS = 8_000  # of a tool's result on the page; the model saw all of it
 
-# Without "]": between "\[" and "\]" the page would draw TeX.
+# Backslash and "[" become entities: between "\[" and "\]", or "\(" and "\)", the page would draw TeX.
 _SPECIAL = re.compile(r"[\\`*_\[<&|~]|^[ \t]*(?:[-+=#>]|\d+[.)])", re.MULTILINE)
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # a backslash before any ASCII punctuation
+_ENTITIES = {"\\": "&#92;", "[": "&#91;"}
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|&#(9[12]);")  # a backslash before any ASCII punctuation
 
 
 def user_message(question: str) -> dict:
     """A question, shown as it was typed."""
     return _message(as_typed(question), role="user")
+
+
+def error_message(text: str) -> dict:
+    return _message("> **Error.** " + as_typed(" ".join(text.split())))
 
 
 def turn_messages(panels: Iterable[Panel], turn: int, finished: dict | None = None) -> list[dict]:
@@ -48,7 +53,7 @@ def _panel_message(panel: Panel, prefix: str) -> dict:
         case "notice":
             return _message("> " + as_typed(" ".join(panel.body.split())))
         case "error":
-            return _message("> **Error.** " + as_typed(" ".join(panel.body.split())))
+            return error_message(panel.body)
         case "reasoning":
             title, body = panel.title.strip(), inert(panel.body)
         case "tool":
@@ -86,11 +91,12 @@ def as_typed(text: str) -> str:
     >>> as_typed("Is 2*3*4 < 25?")
     'Is 2\\*3\\*4 \\< 25?'
     """
-    return _SPECIAL.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", text)
+    return _SPECIAL.sub(lambda found: found[0][:-1] + _ENTITIES.get(found[0][-1], "\\" + found[0][-1]), text)
 
 
 def typed(markdown: str) -> str:
-    return _ESCAPED.sub(r"\1", markdown)
+    """What was typed, of Markdown by `as_typed`."""
+    return _ESCAPED.sub(lambda found: found[1] or chr(int(found[2])), markdown)
 
 
 def code_span(text: str) -> str:
