@@ -86,6 +86,8 @@ class TestUsage:
             (["read", '" "'], "there is no title"),
             (["titles", " "], "there is no title"),
             (["--context", "9"], "at least 512 tokens"),
+            (["read", "Rat", "--zim", ""], "--zim: it is empty"),
+            (["--zim", " "], "--zim: it is empty"),
         ],
     )
     def test_wrong_usage(self, run, capsys, arguments, message):
@@ -119,6 +121,13 @@ class TestStreams:
             command = f'"{sys.executable}" -m ratsearch_lib titles --zim "{sample}" Rat --limit 1 {closed}'
             done = subprocess.run(command, shell=True, capture_output=True, encoding="utf-8", env=environment())
             assert (done.returncode, done.stderr) == (0, ""), closed
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
+    def test_full_disk(self, sample):
+        command = f'"{sys.executable}" -m ratsearch_lib read --zim "{sample}" Rat >/dev/full'
+        done = subprocess.run(command, shell=True, capture_output=True, encoding="utf-8", env=environment())
+        assert done.returncode == 1
+        assert done.stderr == "ratsearch: the output cannot be written (No space left on device)\n"
 
     @pytest.mark.skipif(os.name == "nt", reason="there is no such signal to send")
     def test_ctrl_c_while_the_question_is_read(self):

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from ratsearch_lib.chat.discover import CANDIDATES, find_server
+from ratsearch_lib.cli.servers import explain
+from ratsearch_lib.errors import BadReply, ServerUnreachable
 from ratsearch_lib.sample import archive_path
 
 from .test_cli import KEY, ROOT, ratsearch
@@ -106,3 +108,10 @@ class TestRealServer:
         assert "[tool call]: read_article | George IV" in done.stderr
         assert "\nArticle: George IV" in done.stderr
         assert "1762" in done.stdout
+
+
+def test_a_model_that_was_started_here_and_has_ended():
+    unreachable = ServerUnreachable("Nothing answers at x: start the server.")
+    assert explain(unreachable, None) == str(unreachable)
+    assert "start ratsearch again" in explain(unreachable, object())
+    assert explain(BadReply("No."), object()) == "No."

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from .. import __version__
 from ..errors import RatsearchError
@@ -26,15 +27,22 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.question = _question(args.question) or args.fail("there is no question")
         if args.command in ("read", "titles"):
             unquoted(args.title.strip()) or args.fail("there is no title")
-        return _run(args)
+        status = _run(args)
+        sys.stdout.flush()
+        return status
     except RatsearchError as error:
         print(f"ratsearch: {' '.join(clean(str(error)).split())}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return 130
-    except BrokenPipeError:  # whoever read the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.filename is not None:  # not about the output
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
+        if not isinstance(error, BrokenPipeError):  # with which whoever read the output has seen enough
+            with suppress(OSError):
+                print(f"ratsearch: the output cannot be written ({error.strerror})", file=sys.stderr)
         return 1
 
 

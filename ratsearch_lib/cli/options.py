@@ -83,6 +83,7 @@ def add_archive_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("archive")
     group.add_argument(
         "--zim",
+        type=_not_empty,
         metavar="FILE",
         help="the ZIM archive to read (else: $RATSEARCH_ZIM, ./wikipedia.zim, the only ./*.zim, a small sample)",
     )
@@ -114,6 +115,12 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="context window of a model served here",
     )
     group.add_argument("--no-download", action="store_true", help="never fetch the small model's weights")
+
+
+def _not_empty(text: str) -> str:
+    if not text.strip():  # a shell variable that is not set: nobody meant "choose for me"
+        raise argparse.ArgumentTypeError("it is empty: give a file, or leave the option out")
+    return text
 
 
 def whole_number(least: int, complaint: str) -> Callable[[str], int]:

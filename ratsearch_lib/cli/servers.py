@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ModelNotFound, ServerLoading
+from ..errors import ModelNotFound, RatsearchError, ServerLoading, ServerUnreachable
 from .progress import progress_bar
 
 if TYPE_CHECKING:
@@ -100,6 +100,13 @@ def _start_server(options: Options, report: Report) -> LocalServer:
             gguf = embedded_weights(progress, download=options.download)
     settings = {"n_ctx": options.context, "chat_template": options.chat_template}
     return LocalServer(gguf, **{name: value for name, value in settings.items() if value is not None})
+
+
+def explain(error: RatsearchError, server: LocalServer | None) -> str:
+    """What to tell the person: there is no starting a `server` again that was started here."""
+    if server and isinstance(error, ServerUnreachable):
+        return "The model that ratsearch started has ended: start ratsearch again."
+    return str(error)
 
 
 def model_line(options: Options, client: ChatClient, server: LocalServer | None) -> str:

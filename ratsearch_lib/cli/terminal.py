@@ -36,6 +36,7 @@ from ..view import LOGO, STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
 from .options import Session
 from .screen import Screen
+from .servers import explain
 
 RULE = "-" * 22
 USER_BANNER = "  <><><> USER <><><>"
@@ -232,7 +233,7 @@ def _turn(session: Session, screen: Screen, question: str, messages: list[dict])
                     return event.messages, False
     except RatsearchError as error:
         printer.finish()
-        screen.line(str(error))
+        screen.line(explain(error, session.server))
         if isinstance(error, ChatError) and error.messages is not None:
             return error.messages, False
     except KeyboardInterrupt:
