@@ -229,3 +229,10 @@ def test_small_talk_at_the_end_of_a_long_guided_conversation_is_short():
         agent_of(server, "guided").ask("Thanks!", before)
         contents = [message["content"] for message in server.requests[0].json["messages"]]
     assert [content for content in contents if not content.startswith("A. ")] == ["Q38", "Q39", "Thanks!"]
+
+
+def test_arguments_nested_without_end_are_the_models_fault():
+    endless = sse(tool_call("read_article", "[" * 100_000), finish("tool_calls"))
+    with ScriptedServer([endless, say("A rodent.")]) as server:
+        events = list(agent_of(server).run("What are rats?"))
+    assert events[-1].answer == "A rodent."
