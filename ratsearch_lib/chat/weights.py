@@ -59,6 +59,7 @@ def embedded_weights(progress: Progress | None = None, download: bool = True) ->
         path = folder / GGUF_NAME
         if path.is_file() and path.stat().st_size == GGUF_SIZE_BYTES:  # it was renamed into place once it was right
             return path
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ModelError(
             f"The cache folder, where the embedded model {EMBEDDED_MODEL} belongs, cannot be used: {error}. {_INSTEAD}"
