@@ -38,27 +38,9 @@ HOSTILE_TITLE = "<img src=x onerror='window.pwned=1'>`</code>"
 
 
 def hostile_archive(path: Path) -> Path:
-    from libzim.writer import Creator, Hint, Item, StringProvider
+    from libzim.writer import Creator
 
-    class Page(Item):
-        def __init__(self, path: str, title: str, html: str):
-            super().__init__()
-            self.path, self.title, self.html = path, title, html
-
-        def get_path(self):
-            return self.path
-
-        def get_title(self):
-            return self.title
-
-        def get_mimetype(self):
-            return "text/html"
-
-        def get_contentprovider(self):
-            return StringProvider(self.html)
-
-        def get_hints(self):
-            return {Hint.FRONT_ARTICLE: True}
+    from .zims import Page
 
     with Creator(path) as creator:
         creator.set_mainpath("rat")

@@ -228,6 +228,14 @@ def test_a_damaged_index(tmp_path):
         LeadIndex.open(None, path=tmp_path)
 
 
+def test_an_index_with_other_content_is_built_again(archive):
+    folder = LeadIndex.build(archive).path / "leads" / "titles"
+    for file in folder.rglob("*"):
+        if file.is_file() and file.name != "about.json" and not file.name.startswith("."):
+            file.write_bytes(bytes(255 - byte for byte in file.read_bytes()))
+    assert LeadIndex.build(archive).search("Ray Charles")
+
+
 def test_pairs_need_a_path():
     with pytest.raises(TitleIndexError, match="path"):
         LeadIndex.build(LEADS)

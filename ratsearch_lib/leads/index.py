@@ -12,7 +12,7 @@ from pathlib import Path
 from ..archive import Archive
 from ..errors import TitleIndexError
 from ..text import ANALYZER_VERSION, STOP_WORDS, tokens
-from ..titles.folder import About, building, is_whole, places, writable_place
+from ..titles.folder import About, build_and_open, is_whole, places, writable_place
 from ..titles.store import ArchiveTitles, StoredTitles
 from .write import TEXT, Progress, write
 
@@ -74,10 +74,9 @@ class LeadIndex:
                 raise TitleIndexError("An index of pairs needs a path: the folder to keep it in.")
             path = writable_place(archive)
         place = Path(path) / LEADS
-        with building(place, _about(archive)) as folder:
-            if folder is not None:
-                write(source, folder, progress)
-        return cls._open(place, archive)
+        return build_and_open(
+            place, _about(archive), lambda folder: write(source, folder, progress), lambda: cls._open(place, archive)
+        )
 
     @classmethod
     def open(cls, archive: Archive | None, *, path: str | Path | None = None) -> LeadIndex:
@@ -101,7 +100,7 @@ class LeadIndex:
     def _open(cls, place: Path, archive: Archive | None) -> LeadIndex:
         try:
             return cls(place / "titles", archive)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, IndexError, TypeError) as error:
             raise TitleIndexError(
                 f"The index of first paragraphs in {place} is damaged ({error}); delete the folder and build it again."
             ) from error

@@ -13,11 +13,11 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..cache import cache_folder
 from ..errors import TitleIndexError
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 FORMAT_VERSION = 2  # of the files of an index
 ABOUT = "about.json"
+Index = TypeVar("Index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +122,20 @@ def building(place: Path, about: About) -> Iterator[Path | None]:
                 shutil.rmtree(leftover, ignore_errors=True)
 
 
-def discard(place: Path) -> None:
-    """Remove an index that cannot be opened although it looked whole."""
+def build_and_open(place: Path, about: About, write: Callable[[Path], None], opened: Callable[[], Index]) -> Index:
+    """What `opened` opens, written by `write` if it is not there; an index that only looks whole is written anew."""
+    with building(place, about) as folder:
+        if folder is not None:
+            write(folder)
+    try:
+        return opened()
+    except TitleIndexError as error:
+        if folder is not None:  # just written: again would be no better
+            raise
+        log.warning("%s", error)
     with _locked(place):
         shutil.rmtree(place / "titles", ignore_errors=True)
+    return build_and_open(place, about, write, opened)
 
 
 def is_whole(folder: Path, about: About) -> bool:

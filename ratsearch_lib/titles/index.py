@@ -16,7 +16,7 @@ from pathlib import Path
 from ..archive import Archive
 from ..errors import TitleIndexError
 from .decide import is_clear
-from .folder import About, building, discard, is_whole, places, writable_place
+from .folder import About, build_and_open, is_whole, places, writable_place
 from .normalise import exact_term, normalise, readable, terms, words
 from .search import MAX_QUERY_CHARS, Scored, find
 from .store import ArchiveTitles, ArchiveTitlesWriter, StoredTitles, StoredTitlesWriter
@@ -86,20 +86,10 @@ class TitleIndex:
             raise TitleIndexError("An index of pairs needs a path: the folder to keep it in.")
         else:
             place, about = Path(path), About("", 0)
-        with building(place, about) as folder:
-            if folder is not None:
-                _write(source, folder, progress)
-        if not isinstance(source, Archive):
-            return cls._open(place, None)
-        try:
-            return cls._open(place, source)
-        except TitleIndexError as error:
-            log.warning("%s", error)
-            discard(place)  # it had its size, but not its content
-        with building(place, about) as folder:
-            if folder is not None:
-                _write(source, folder, progress)
-        return cls._open(place, source)
+        archive = source if isinstance(source, Archive) else None
+        return build_and_open(
+            place, about, lambda folder: _write(source, folder, progress), lambda: cls._open(place, archive)
+        )
 
     @classmethod
     def open(cls, archive: Archive | None, *, path: str | Path | None = None) -> TitleIndex:
