@@ -26,6 +26,7 @@ from ratsearch_lib.ui.about import header_html, index_line, questions_for, welco
 from ratsearch_lib.ui.conversation import Conversation
 from ratsearch_lib.ui.headers import SecurityHeaders
 from ratsearch_lib.ui.messages import typed
+from ratsearch_lib.ui.quick_import import no_type_stubs
 from ratsearch_lib.view import LOGO
 
 if TYPE_CHECKING:
@@ -114,7 +115,10 @@ def say(text: str) -> None:
 
 def open_everything(options: opening.Options, stack: ExitStack) -> opening.Session:
     """What a question needs; `stack` closes it. The title index of a large archive is built while people read."""
-    return stack.enter_context(opening.open_session(options, say, build="background"))
+    session = stack.enter_context(opening.open_session(options, say, build="background"))
+    if session.server:
+        session.agent.warm_up()
+    return session
 
 
 def serve(page: "gr.Blocks", host: str, port: int | None) -> None:
@@ -166,7 +170,8 @@ def close(page: "gr.Blocks") -> None:
 
 def build(opened: Future[opening.Session]) -> "gr.Blocks":
     """The page. What is `opened` may still be loading: questions wait for it."""
-    import gradio as gr  # the handlers' annotations need it: Gradio reads them (so no `annotations` from __future__)
+    with no_type_stubs():
+        import gradio as gr  # Gradio reads the handlers' annotations, too (so no `annotations` from __future__)
 
     async def run(question: str, messages: list[dict]) -> AsyncGenerator[Event, None]:
         session = await ready(opened)

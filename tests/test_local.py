@@ -9,10 +9,13 @@ import subprocess
 import sys
 import urllib.request
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from ratsearch_lib.agent import Agent
+from ratsearch_lib.agent.events import Prefill
 from ratsearch_lib.cache import cache_folder
 from ratsearch_lib.chat import ChatClient
 from ratsearch_lib.chat.bridge import iterate
@@ -41,6 +44,19 @@ def user(text):
     return [{"role": "user", "content": text}]
 
 
+def read_nothing(title: str) -> str:
+    """Read an article."""
+    return title
+
+
+def slots(server):
+    url = server.base_url.replace("/v1", "/slots")
+    with urllib.request.urlopen(
+        urllib.request.Request(url, headers={"Authorization": f"Bearer {server.api_key}"})
+    ) as response:
+        return json.load(response)
+
+
 # The server
 
 
@@ -48,7 +64,7 @@ def test_what_it_says_of_itself(client):
     assert client.models() == ["SmolLM2-135M-Instruct.Q4_1"]
     assert client.window() == 8192
     assert client.supports_tools() is False
-    assert client.slots() == 1
+    assert client.slots() == 2
 
 
 def test_it_answers(client):
@@ -73,19 +89,38 @@ def test_a_prompt_beyond_its_window(client):
         next(iterate(lambda: client.stream(user("rat " * 8300))))
 
 
-def test_stop_in_prefill_stops_the_server(client):
+def test_stop_in_prefill_stops_the_server(client, server):
     long_prompt = user(" ".join(f"Rat {number} likes cheese." for number in range(700)))
     deltas = iterate(lambda: client.stream(long_prompt))
     processed, total = next(deltas).prefill
     assert processed < total / 2
     deltas.close()
-    # There is one slot: it answers the next request only once it has dropped this one. And what it had read of
-    # this prompt is in its cache: all of it, if it had gone on after the connection was closed.
+    while any(slot["is_processing"] for slot in slots(server)):  # it answers between two batches
+        pass
+    # What it had read of this prompt is in its cache: all of it, if it had gone on after the connection was closed.
     again = iterate(lambda: client.stream(long_prompt))
     already_read, total_again = next(again).prefill
     again.close()
     assert total_again == total
     assert already_read < total / 2
+
+
+@pytest.mark.parametrize("mode", ["guided", "tools"])
+def test_warmed_up_it_has_read_what_the_first_question_begins_with(weights, mode):
+    with LocalServer(weights) as server:
+        agent = Agent(ChatClient(server.base_url, api_key=server.api_key), [read_nothing], mode=mode)
+        agent.warm_up()
+        with closing(agent.run("How tall is Denali?")) as events:
+            processed, total = next(
+                (each.processed, each.total) for each in events if type(each) is Prefill and each.total
+            )
+    assert total / 2 < processed < total
+
+
+def test_warming_up_a_server_that_is_gone_is_no_error(weights):
+    with LocalServer(weights) as server:
+        pass
+    Agent(ChatClient(server.base_url, api_key=server.api_key), [read_nothing]).warm_up()
 
 
 def test_nobody_else_gets_in(server):

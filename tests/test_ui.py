@@ -1,6 +1,7 @@
 """Panels as messages of the chat, and a visitor's conversation; the page itself is in test_app.py."""
 
 import asyncio
+import inspect
 import re
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from ratsearch_lib.errors import RatsearchError, ServerUnreachable
 from ratsearch_lib.ui.conversation import Conversation, batches
 from ratsearch_lib.ui.inert import inert
 from ratsearch_lib.ui.messages import MAX_RESULT_CHARS, as_typed, code_span, fence, turn_messages, typed
+from ratsearch_lib.ui.quick_import import no_type_stubs
 from ratsearch_lib.view import Panel, TurnView
 
 from .hostile import INJECTIONS
@@ -423,3 +425,13 @@ def test_a_host_that_is_not_known_ends_the_program_with_a_sentence():
 def test_nothing_drives_the_terminal_that_the_page_is_started_from(capsys):
     app.say("model \x1b]0;owned\x07 at http://127.0.0.1")
     assert capsys.readouterr().out == "model ␛]0;owned␇ at http://127.0.0.1\n"
+
+
+def test_gradio_is_imported_without_its_type_stubs():
+    import gradio  # with or without, it is there by now
+
+    with no_type_stubs():
+        with pytest.raises(OSError, match="left out"):
+            inspect.getfile(gradio.Textbox)
+        assert inspect.getfile(Path).endswith("pathlib.py")
+    assert inspect.getfile(gradio.Textbox).endswith("textbox.py")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, Literal
 
 from ..chat import bridge
@@ -11,6 +11,7 @@ from ..chat.client import ChatClient
 from ..errors import ChatError
 from ..tools import ToolContext
 from .events import Event, RunFinished
+from .guided import TITLE_PROMPT
 from .patience import patiently
 from .toolbox import Toolbox
 from .turn import Turn
@@ -90,13 +91,32 @@ class Agent:
             error.messages = turn.broken_off()
             raise
 
+    def warm_up(self) -> None:
+        """Have the server read what every question's prompt begins with, so that the first need not wait for it.
+
+        For servers that keep what they have read, and cost nothing. What fails here, the question will tell.
+        """
+        with suppress(ChatError):
+            bridge.run(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        if await self._is_guided():
+            prompt, tools = TITLE_PROMPT, ()
+        else:
+            prompt, tools = [{"role": "system", "content": self.system_prompt}], self.toolbox.schemas
+        prompt = [*prompt, {"role": "user", "content": "?"}]
+        async with aclosing(self.client.stream(prompt, tools, max_tokens=1)) as deltas:
+            async for _ in deltas:
+                pass
+
     async def _begin(self, turn: Turn) -> AsyncGenerator[Event, None]:
-        guided = self.mode == "guided"
-        if self.mode == "auto":
-            guided = await self.client.asupports_tools() is False
-        async with aclosing(turn.guided() if guided else turn.events()) as events:
+        events = turn.guided() if await self._is_guided() else turn.events()
+        async with aclosing(events):
             async for event in events:
                 yield event
+
+    async def _is_guided(self) -> bool:
+        return self.mode == "guided" or (self.mode == "auto" and await self.client.asupports_tools() is False)
 
 
 def questions(messages: Sequence[Message]) -> tuple[str, ...]:

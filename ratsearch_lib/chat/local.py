@@ -196,7 +196,8 @@ def _serve() -> None:
     params.chat_template = settings.get("chat_template", "")
     params.use_jinja = True
     params.n_ctx = settings["n_ctx"]
-    params.n_parallel = 1
+    params.n_parallel = 2  # guided mode's two prompts each find their own beginning in the cache
+    params.kv_unified = True  # and each may still fill the window
     params.n_batch = params.n_ubatch = 128  # it notices a closed connection only between batches
     params.cpuparams.n_threads = max(1, cores - 1)  # with all, others that run make generation crawl
     params.cpuparams_batch.n_threads = cores
