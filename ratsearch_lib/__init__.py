@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
         Usage,
     )
     from .agent.loop import Agent
+    from .agent.replay import ReplayClient
+    from .agent.transcript import Transcript
     from .archive import Archive, Entry
     from .article import Article, Section
     from .chat.client import ChatClient
@@ -45,6 +47,7 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
         ServerLoading,
         ServerUnreachable,
         TitleIndexError,
+        TranscriptError,
     )
     from .library import Library
     from .text import Passage
@@ -59,6 +62,8 @@ _MODULES = {
         "TextWasReasoning", "ToolCall", "ToolResult", "Usage",
     ),
     "agent.loop": ("Agent",),
+    "agent.replay": ("ReplayClient",),
+    "agent.transcript": ("Transcript",),
     "archive": ("Archive", "Entry"),
     "article": ("Article", "Section"),
     "chat.client": ("ChatClient",),
@@ -66,7 +71,7 @@ _MODULES = {
     "errors": (
         "ArchiveError", "ArticleError", "AuthenticationFailed", "BadReply", "ChatError", "ContextOverflow",
         "EntryNotFound", "ModelError", "ModelNotFound", "RatsearchError", "ServerLoading", "ServerUnreachable",
-        "TitleIndexError",
+        "TitleIndexError", "TranscriptError",
     ),
     "library": ("Library",),
     "text": ("Passage",),

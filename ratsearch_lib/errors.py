@@ -5,6 +5,7 @@
     ├── EntryNotFound         the archive holds no such title or path (also a KeyError)
     ├── TitleIndexError       a title index is missing, of another archive, or cannot be written
     ├── ArticleError          a page holds nothing that can be read as an article
+    ├── TranscriptError       a transcript cannot be written or read, or holds no such request
     ├── ModelError            weights could not be fetched, or the embedded server did not start
     └── ChatError             a chat server failed
         ├── ServerUnreachable     nothing answers at the address
@@ -38,6 +39,10 @@ class TitleIndexError(RatsearchError):
 
 class ArticleError(RatsearchError):
     """A page holds nothing that can be read as an article."""
+
+
+class TranscriptError(RatsearchError):
+    """A transcript cannot be written or read, or holds no request like the one that is to be replayed."""
 
 
 class ModelError(RatsearchError):

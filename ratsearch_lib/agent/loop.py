@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..chat import bridge
 from ..chat.client import ChatClient
@@ -14,7 +14,11 @@ from .events import Event, RunFinished
 from .guided import TITLE_PROMPT
 from .patience import patiently
 from .toolbox import Toolbox
+from .transcript import Transcript
 from .turn import Turn
+
+if TYPE_CHECKING:
+    from .replay import ReplayClient
 
 SYSTEM_PROMPT = (
     "You are a helpful assistant. You have one skill: reading Wikipedia articles, for when you are directly asked for "
@@ -32,6 +36,7 @@ class Agent:
                    cannot; "auto" asks the server whether the model's template knows tools
     max_steps      requests before the model is asked for its answer without tools
     keep_reasoning whether the history keeps the model's reasoning (few servers want it)
+    transcript     where every run is saved
 
     >>> from ratsearch_lib import Agent, ChatClient, Library                               # doctest: +SKIP
     >>> agent = Agent(ChatClient("localhost:8080"), [Library.open("wikipedia.zim").read_article])  # doctest: +SKIP
@@ -41,15 +46,17 @@ class Agent:
 
     def __init__(
         self,
-        client: ChatClient,
+        client: ChatClient | ReplayClient,
         tools: Sequence[Callable[..., str]],
         *,
         mode: Mode = "auto",
         system_prompt: str = SYSTEM_PROMPT,
         max_steps: int = 10,
         keep_reasoning: bool = False,
+        transcript: Transcript | None = None,
     ):
-        self.client = client
+        self.client = transcript.recording(client) if transcript else client
+        self.transcript = transcript
         self.toolbox = Toolbox(tools)
         self.mode = mode
         self.system_prompt = system_prompt
@@ -83,8 +90,9 @@ class Agent:
             max_steps=self.max_steps,
             keep_reasoning=self.keep_reasoning,
         )
+        run = patiently(lambda: self._begin(turn))
         try:
-            async with aclosing(patiently(lambda: self._begin(turn))) as events:
+            async with aclosing(self.transcript.run(self, run, question) if self.transcript else run) as events:
                 async for event in events:
                     yield event
         except ChatError as error:

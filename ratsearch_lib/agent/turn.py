@@ -69,7 +69,7 @@ class Turn:
             except ChatError as error:
                 if not tools or steps or not refuses_tools(error):
                     raise
-                self._client.refuses_tools = True
+                self._client.calibration.refuses_tools = True
                 async with aclosing(self.guided("The server offers this model no tools")) as events:
                     async for event in events:
                         yield event

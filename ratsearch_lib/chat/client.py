@@ -72,7 +72,6 @@ class ChatClient:
         self._refused: set[str] = set()
         self._thinks_first = False
         self._wants_plain_roles = False
-        self.refuses_tools = False  # which a server may say only when it is given some
         self.calibration = Calibration()
 
     def __repr__(self) -> str:
@@ -81,6 +80,10 @@ class ChatClient:
     @property
     def base_url(self) -> str:
         return self._endpoint.base_url
+
+    def redact(self, text: str) -> str:
+        """`text` without the key, should it stand there: for what is written to a file."""
+        return self._endpoint.redact(text)
 
     async def stream(
         self,
@@ -168,7 +171,7 @@ class ChatClient:
 
     async def asupports_tools(self) -> bool | None:
         """Whether the model's chat template takes tools; None where the server does not say."""
-        if self.refuses_tools:
+        if self.calibration.refuses_tools:
             return False
         model = await self._model_name()
         if model not in self._takes_tools:

@@ -57,6 +57,10 @@ class Endpoint:
         self._openai_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI]
         self._openai_clients = weakref.WeakKeyDictionary()
 
+    def redact(self, text: str) -> str:
+        """`text` without the key and the headers' secrets; words that are short enough to be just words stay."""
+        return failures.redact(text, [secret for secret in self._secrets if len(secret) >= _SECRET_CHARS])
+
     async def chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """The chunks of the reply to a chat completion request. Raises a `ChatError`."""
         if "openai" not in sys.modules:  # which takes a second, in which the loop should go on

@@ -36,14 +36,16 @@ _SAID_SENT = re.compile(r"(?:request \(|you requested |prompt contains |prompt \
 
 @dataclass(slots=True)
 class Calibration:
-    """What requests have taught about a server's counting. One a client.
+    """What requests have taught about a server. One a client.
 
     ratio  its tokens for each that we estimate
     limit  a window that is smaller than it says, in tokens
+    refuses_tools  which it may say only when it is given some
     """
 
     ratio: float = 1.0
     limit: int | None = None
+    refuses_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True)
