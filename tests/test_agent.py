@@ -20,8 +20,11 @@ from ratsearch_lib.agent.events import (
 )
 from ratsearch_lib.agent.step import Call, name_calls, parse_arguments
 from ratsearch_lib.agent.toolbox import schema
+from ratsearch_lib.agent.turn import READ_BEFORE
 from ratsearch_lib.chat.client import ChatClient
 from ratsearch_lib.errors import ArchiveError, BadReply, ServerUnreachable
+from ratsearch_lib.library import Library
+from ratsearch_lib.sample import archive_path
 from ratsearch_lib.text import Passage
 from ratsearch_lib.tools import ReadResult, ToolContext
 
@@ -396,3 +399,14 @@ def test_text_that_turns_out_to_be_reasoning_is_no_answer():
     assert kinds[:4] == [TextDelta, TextDelta, TextWasReasoning, ToolCall]
     assert events[-1].answer == "A rodent."
     assert "I should" not in requests[1].body.decode()
+
+
+def test_an_article_that_was_read_by_another_name_is_not_read_again():
+    with Library.open(archive_path(), build="wait") as library:
+        calls = [call("read_article", {"title": title}) for title in ("American bison", "Bison bison")]
+        events, requests = run([*calls, say("The bison.")], tools=[library.read_article])
+    first, second = of_type(events, ToolResult)
+    assert first.source == second.source
+    assert second.text == READ_BEFORE
+    assert "tools" not in requests[2].json
+    assert events[-1].answer == "The bison."

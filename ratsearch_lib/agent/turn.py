@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from ..chat.client import ChatClient
@@ -51,6 +52,7 @@ class Turn:
         self._keys: dict[str, tuple[str, str]] = {}  # the calls of this run by id: name and arguments
         self._missed: set[tuple[str, str]] = set()  # those that read nothing
         self._done: set[tuple[str, str]] = set()  # those whose results stand whole, or need not be tried again
+        self._stands: dict[str, ToolResult] = {}  # what was read, by source, as far as it stands whole
 
     async def events(self) -> AsyncGenerator[Event, None]:
         schemas = self._toolbox.schemas
@@ -170,6 +172,7 @@ class Turn:
         keys = {self._keys[call] for call in trimmed.calls if call in self._keys}
         self._done -= keys
         self._missed -= keys
+        self._stands = {source: each for source, each in self._stands.items() if each.id not in trimmed.calls}
         return ContextTrimmed(len(trimmed.calls), trimmed.turns, trimmed.tokens)
 
     async def _read(self, call: Call) -> ToolResult:
@@ -181,6 +184,11 @@ class Turn:
         result = await self._toolbox.run(call, self._context)
         missed = result.title is None and call.name in self._toolbox.tells_sources and key not in self._missed
         (self._missed if missed else self._done).add(key)
+        if result.source is None:
+            return result
+        before = self._stands.setdefault(result.source, result)
+        if before is not result and _lines(result) <= _lines(before):  # by another name
+            return replace(result, text=READ_BEFORE)
         return result
 
     async def guided(self, why: str = "") -> AsyncGenerator[Event, None]:
@@ -190,6 +198,11 @@ class Turn:
         async with aclosing(run_guided(self._client, self._toolbox, self._asked, self._context)) as events:
             async for event in events:
                 yield event
+
+
+def _lines(result: ToolResult) -> set[str]:
+    """The lines of a result, but for the first, which says by what name it was asked for."""
+    return set(result.text.splitlines()[1:])
 
 
 def _stop_reason(reply: Reply, answer: str, *, last_step: bool, repeated: bool) -> str:

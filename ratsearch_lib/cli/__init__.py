@@ -8,12 +8,13 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from .. import __version__
 from ..errors import RatsearchError
 from ..spelling import unquoted
 from .layout import clean
-from .options import add_archive_options, add_options, choose, open_session, whole_number
+from .options import add_archive_options, add_options, add_save_option, choose, number_from, open_session, whole_number
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,12 +59,17 @@ def _prepare_streams() -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    options = choose(args, os.environ)
-
-    from . import commands, terminal
     from .screen import Screen
 
     out, err = Screen(sys.stdout, os.environ), Screen(sys.stderr, os.environ)
+    if args.command == "replay":
+        from .replay import replay
+
+        return replay(args.file, out, speed=args.speed)
+    options = choose(args, os.environ)
+
+    from . import commands, terminal
+
     match args.command:
         case "read":
             return commands.read(options, args.title, out, err.line, full=args.full, as_json=args.json)
@@ -96,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ratsearch {__version__}")
     add_options(parser)
+    add_save_option(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands instead of the chat")
 
     def add(name: str, summary: str, **texts: str) -> argparse.ArgumentParser:
@@ -111,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--verbose", "-v", action="store_true", default=False, help="show reasoning and tool calls")
     ask.set_defaults(fail=ask.error)
     add_options(ask)
+    add_save_option(ask)
 
     read = add(
         "read",
@@ -156,4 +164,18 @@ def _parser() -> argparse.ArgumentParser:
         help="also index each article's first paragraph, which finds related articles for descriptions and questions",
     )
     add_archive_options(index)
+
+    replay = add(
+        "replay",
+        "show a transcript that --save wrote, as it happened",
+        epilog="Without --speed no wait is longer than a second, and in a pipe there is none.",
+    )
+    replay.add_argument("file", type=Path, metavar="FILE", help="the transcript")
+    replay.add_argument(
+        "--speed",
+        type=number_from(0, "a speed is a number from 0"),
+        default=None,
+        metavar="N",
+        help="N times as fast as it happened; 0: at once",
+    )
     return parser

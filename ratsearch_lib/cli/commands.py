@@ -9,12 +9,13 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..agent.events import ContextTrimmed, Event, Generated, Notice, Prefill, RunFinished
-from ..errors import ArticleError, EntryNotFound
+from ..errors import ArticleError, ChatError, EntryNotFound, RatsearchError
 from ..spelling import unquoted, without_section
 from ..view import STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
 from .options import Options, Report, Session, open_library
 from .screen import Screen
+from .servers import explain
 from .terminal import TurnPrinter, print_header
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def ask(session: Session, question: str, out: Screen, err: Screen, *, verbose: b
                 printer.feed(event)
                 if isinstance(event, RunFinished):
                     finished = event
+    except ChatError as error:
+        raise RatsearchError(explain(error, session.server)) from error
     finally:
         printer.finish()
     if finished.answer.strip():

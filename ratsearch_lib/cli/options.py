@@ -24,6 +24,7 @@ from .servers import model_line, open_client
 
 if TYPE_CHECKING:
     from ..agent.loop import Agent
+    from ..agent.transcript import Transcript
     from ..chat.client import ChatClient
     from ..chat.local import LocalServer
     from ..library import Library
@@ -43,8 +44,9 @@ class Options:
     gguf           a model file to serve; None: the embedded model's, where no server is used
     chat_template  a Jinja file to serve `gguf` with; None: its own
     mode           "auto", "tools" or "guided"
-    context        the served model's context window in tokens; None: the usual
+    context        the model's context window in tokens, where its server does not say; None: the usual
     download       whether the embedded model's weights may be fetched
+    save           where the runs' transcript is written; None: nowhere
     """
 
     zim: Path | None = None
@@ -59,6 +61,7 @@ class Options:
     seed: int | None = None
     context: int | None = None
     download: bool = True
+    save: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,12 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "tools", "guided"),
         help="let the model call the tool, or do it for models that cannot (auto: as the server says)",
     )
-    group.add_argument("--temperature", type=_temperature, metavar="T", help="0: always the likeliest word")
+    group.add_argument(
+        "--temperature",
+        type=number_from(0, "a temperature is a number from 0, mostly to 1"),
+        metavar="T",
+        help="0: always the likeliest word",
+    )
     group.add_argument(
         "--seed", type=whole_number(-1, "a seed is a whole number"), metavar="N", help="the same seed, the same answer"
     )
@@ -112,9 +120,18 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--context",
         type=whole_number(512, "a context window has at least 512 tokens"),
         metavar="TOKENS",
-        help="context window of a model served here",
+        help="the model's context window: of a model served here, or at most that much of another's",
     )
     group.add_argument("--no-download", action="store_true", help="never fetch the small model's weights")
+
+
+def add_save_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--save",
+        type=_not_empty,
+        metavar="FILE",
+        help="write a transcript to a new file, as JSON Lines: all that was asked, read and answered",
+    )
 
 
 def _not_empty(text: str) -> str:
@@ -135,14 +152,19 @@ def whole_number(least: int, complaint: str) -> Callable[[str], int]:
     return parse
 
 
-def _temperature(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"a temperature is a number from 0, mostly to 1, and not {text[:40]!r}")
-    return number
+def number_from(least: float, complaint: str) -> Callable[[str], float]:
+    """A type of argument: a number of at least `least`, else the `complaint`."""
+
+    def parse(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not least <= number < math.inf:
+            raise argparse.ArgumentTypeError(f"{complaint}, and not {text[:40]!r}")
+        return number
+
+    return parse
 
 
 def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = Path()) -> Options:
@@ -178,6 +200,7 @@ def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = 
         seed=given.get("seed"),
         context=given.get("context"),
         download="no_download" not in given,
+        save=_path(given["save"], "--save") if "save" in given else None,
     )
 
 
@@ -257,7 +280,12 @@ def open_session(options: Options, report: Report, *, build: str = "wait") -> It
         client, server = open_client(options, report)
         if server:
             stack.callback(server.close)
-        agent = make_agent(options, client, library)
+        transcript = None
+        if options.save:
+            from ..agent.transcript import Transcript
+
+            transcript = stack.enter_context(Transcript(options.save, library.archive))
+        agent = make_agent(options, client, library, transcript)
         yield Session(
             library, client, server, agent, archive_line(options, library), model_line(options, client, server)
         )
@@ -277,11 +305,11 @@ def open_library(options: Options, report: Report, *, build: str = "wait") -> Li
         return Library.open(path, build=build, progress=progress)
 
 
-def make_agent(options: Options, client: ChatClient, library: Library) -> Agent:
+def make_agent(options: Options, client: ChatClient, library: Library, transcript: Transcript | None = None) -> Agent:
     """An agent that reads `library`."""
     from ..agent.loop import Agent
 
-    return Agent(client, [library.read_article], mode=options.mode)
+    return Agent(client, [library.read_article], mode=options.mode, transcript=transcript)
 
 
 def archive_line(options: Options, library: Library) -> str:

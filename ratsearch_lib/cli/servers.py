@@ -25,7 +25,7 @@ def open_client(options: Options, report: Report) -> tuple[ChatClient, LocalServ
     """
     from ..chat.client import ChatClient
 
-    wishes = {"temperature": options.temperature, "seed": options.seed}
+    wishes = {"temperature": options.temperature, "seed": options.seed, "context_tokens": options.context}
     wishes = {name: value for name, value in wishes.items() if value is not None}
     if options.endpoint:
         client = ChatClient(options.endpoint, options.model, options.api_key, **wishes)
