@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
     )
     from .agent.loop import Agent
     from .agent.replay import ReplayClient
+    from .agent.subagents import asubagent, asummarise, subagent, summarise
     from .agent.transcript import Transcript
     from .archive import Archive, Entry
     from .article import Article, Section
@@ -63,6 +64,7 @@ _MODULES = {
     ),
     "agent.loop": ("Agent",),
     "agent.replay": ("ReplayClient",),
+    "agent.subagents": ("asubagent", "asummarise", "subagent", "summarise"),
     "agent.transcript": ("Transcript",),
     "archive": ("Archive", "Entry"),
     "article": ("Article", "Section"),

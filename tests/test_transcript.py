@@ -219,15 +219,10 @@ def shown(path, *options):
 
 def test_replay_shows_what_happened(tmp_path):
     path = tmp_path / "run.jsonl"
-    thought = sse(reasoning("Hm."), text("A rodent\x1b[2J."), finish(), usage(40, 9))
+    thought = sse(reasoning("Hm."), text("A rodent\x1b[2J."), finish())
+    said = [call("read_article", {"title": "Rat"}), thought, sse(text("A ro"), RESET, done=False)]
     with pytest.raises(BadReply):
-        record(
-            path,
-            [call("read_article", {"title": "Rat"}), thought, sse(text("A ro"), RESET, done=False)],
-            QUESTION,
-            "Really?",
-            mode="tools",
-        )
+        record(path, said, QUESTION, "Really?", mode="tools")
     result = shown(path)
     assert result.returncode == 0
     assert "\x1b" not in result.stdout
@@ -244,7 +239,7 @@ def test_replay_shows_what_happened(tmp_path):
         "----- Reasoning -----",
         "Hm.",
         "---------------------",
-        "A rodent[2J.",
+        "A rodent␛[2J.",
         "",
         "  <><><> USER <><><>",
         "Really?",
