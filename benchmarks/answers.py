@@ -2,6 +2,7 @@
 
     python -m benchmarks.answers [--gguf FILE [--chat-template FILE] | --endpoint URL [--model NAME]]
                                  [--mode MODE] [--questions N] [--data FOLDER] [--results FILE] [--fresh] [--json]
+                                 [--transcripts FOLDER]
 
 Questions of SQuAD over an archive of its 24 articles (`squad.py`), one conversation each, temperature 0. Without a
 model the embedded SmolLM2-135M answers, guided. Each answered question is a row of --results (JSON Lines), and what
@@ -16,13 +17,24 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
-from ratsearch_lib import Agent, ChatClient, ChatError, Library, LocalServer, RunFinished, ToolCall, ToolResult, Usage
+from ratsearch_lib import (
+    Agent,
+    ChatClient,
+    ChatError,
+    Library,
+    LocalServer,
+    RunFinished,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    Usage,
+)
 from ratsearch_lib.cache import cache_folder
 from ratsearch_lib.chat.weights import embedded_weights
 
@@ -158,15 +170,26 @@ def run(args: argparse.Namespace) -> tuple[dict[str, str], dict[str, Any]]:
         known = sum(question.id in rows for question in wanted)
         if known:
             print(f"{known} questions are answered in {args.results} (--fresh asks them again)", file=sys.stderr)
-        agent = Agent(client, [library.read_article], mode=args.mode)
         for number, question in enumerate(wanted, 1):
             if question.id in rows:
                 continue
-            row = rows[question.id] = {**setting, **ask(agent, question)}
+            with _transcript(args.transcripts, question, library) as transcript:
+                agent = Agent(client, [library.read_article], mode=args.mode, transcript=transcript)
+                row = rows[question.id] = {**setting, **ask(agent, question)}
             append(args.results, row)
             marks = ", ".join(f"{name} {'yes' if row[name] else 'no'}" for name in ("page", "answer"))
             print(f"{number} of {len(wanted)}: {marks}, {row['seconds']:.1f} s", file=sys.stderr)
     return setting, summary(rows[question.id] for question in wanted)
+
+
+def _transcript(folder: Path | None, question: Question, library: Library) -> AbstractContextManager:
+    """The transcript of one question, in place of an older one; nothing where none is wanted."""
+    if folder is None:
+        return nullcontext()
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{question.id}.jsonl"
+    file.unlink(missing_ok=True)
+    return Transcript(file, library.archive)
 
 
 def main() -> None:
@@ -180,6 +203,9 @@ def main() -> None:
     options.add_argument("--mode", choices=("auto", "tools", "guided"), help="(auto; guided for the embedded model)")
     options.add_argument("--questions", type=int, default=50, metavar="N", help="how many (50)")
     options.add_argument("--results", type=Path, metavar="FILE", help="a row a question (in the cache folder)")
+    options.add_argument(
+        "--transcripts", type=Path, metavar="FOLDER", help="save one of each question: ratsearch replay"
+    )
     options.add_argument("--fresh", action="store_true", help="ask everything again")
     args = options.parse_args()
     args.mode = args.mode or ("auto" if args.gguf or args.endpoint else "guided")

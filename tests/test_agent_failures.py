@@ -10,7 +10,9 @@ from ratsearch_lib.agent.patience import MAX_WAIT_S
 from ratsearch_lib.chat.failures import retry_after_s
 from ratsearch_lib.errors import BadReply, ChatError, ServerLoading
 
+from .conformance.asking import LONG_S
 from .conformance.server import (
+    HOLD,
     RESET,
     ScriptedServer,
     call,
@@ -18,6 +20,7 @@ from .conformance.server import (
     error_reply,
     finish,
     models,
+    reasoning,
     say,
     sse,
     text,
@@ -236,3 +239,15 @@ def test_arguments_nested_without_end_are_the_models_fault():
     with ScriptedServer([endless, say("A rodent.")]) as server:
         events = list(agent_of(server).run("What are rats?"))
     assert events[-1].answer == "A rodent."
+
+
+@pytest.mark.parametrize("kind", [text, reasoning])
+def test_a_reply_that_repeats_itself_for_ever_is_stopped(kind):
+    astray = sse(text("A rodent. "), *(kind("Let me see. ") for _ in range(200)), HOLD)
+    with ScriptedServer([astray]) as server:
+        events = list(Agent(ChatClient(server.base_url), [], mode="tools").run("What is a rat?"))
+        assert server.closed.wait(LONG_S)
+    assert [event.text for event in events if isinstance(event, Notice)] == [
+        "The model repeated itself without end and was stopped."
+    ]
+    assert events[-1].answer.startswith("A rodent.")

@@ -14,8 +14,12 @@ from ..chat.delta import Delta, ToolCallDelta
 from ..chat.failures import is_models_fault
 from ..chat.repair import HeldText, Parameters, find_calls, is_too_deep, repair_arguments, repair_name
 from ..errors import ChatError
-from .events import Event, Generated, Prefill, ReasoningDelta, TextDelta, TextWasReasoning
+from .events import Event, Generated, Notice, Prefill, ReasoningDelta, TextDelta, TextWasReasoning
 from .patience import patiently
+
+LOOP_CHARS = 1000  # at the end of a reply, which repeat with a period of at most MAX_PERIOD, are a model gone astray
+MAX_PERIOD = 200
+LOOK_EVERY = 50  # deltas
 
 
 @dataclass(slots=True)
@@ -85,7 +89,7 @@ async def _stream(deltas: AsyncGenerator[Delta, None], reply: Reply, known: Para
     yield Prefill(0, 0)
     calls = _Calls()
     held = HeldText(known)
-    tokens = 0
+    tokens = said = 0
     try:
         async with aclosing(deltas):
             async for delta in deltas:
@@ -109,6 +113,10 @@ async def _stream(deltas: AsyncGenerator[Delta, None], reply: Reply, known: Para
                 reply.finish_reason = delta.finish_reason or reply.finish_reason
                 if delta.usage:
                     reply.prompt_tokens, reply.completion_tokens = delta.usage
+                said += 1
+                if not said % LOOK_EVERY and any(map(repeats_itself, (reply.text, reply.reasoning))):
+                    yield Notice("The model repeated itself without end and was stopped.")
+                    break
     except ChatError as error:
         # llama.cpp reports what it cannot read as an error of its own, also after a call that came whole.
         if not is_models_fault(error) and not calls.are_whole():
@@ -160,6 +168,18 @@ def _understood(call: _Written, known: Parameters) -> Call:
     name = repair_name(call.name, guess, known)
     arguments = repair_arguments(call.arguments, known[name]) if known.get(name) else guess
     return Call(call.id, name, arguments)
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether a text ends in the same words over and over.
+
+    >>> repeats_itself("I will read. " * 100), repeats_itself(" ".join(map(str, range(400))))
+    (True, False)
+    """
+    tail = text[-LOOP_CHARS:]
+    if len(tail) < LOOP_CHARS:
+        return False
+    return any(tail.startswith(tail[period:]) for period in range(1, MAX_PERIOD + 1))
 
 
 def name_calls(calls: Sequence[Call]) -> None:
