@@ -65,6 +65,9 @@ REASONING = [
 ]  # fmt: skip
 
 LOOPS = [
+    Case("endless-repetition", "the same words over and over, to the end of the window",
+         "the reply is stopped, and that is said",
+         [sse(text("A rodent. "), *(text("Let me see. ") for _ in range(300)), finish("length"))], notices=1),
     Case("same-call-again", "the same call again", "one line says that it was read; then no tools are offered",
          [call("read_article", RAT), call("read_article", RAT), ANSWER], "HKUDS/nanobot#2298", "A rodent.",
          ["Rat", "Rat"], stop_reason="repeated", said="You have read this before",
