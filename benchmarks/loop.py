@@ -53,7 +53,7 @@ _answers: dict[int, Reply] = {}
 
 def _answer(words: int) -> Reply:
     if words not in _answers:
-        _answers[words] = _whole(sse(*(text("word ") for _ in range(words)), finish(), usage(100, words)))
+        _answers[words] = _whole(sse(*(text(f"{n:04} ") for n in range(words)), finish(), usage(100, words)))
     return _answers[words]
 
 

@@ -1,5 +1,6 @@
 """Transcripts: what is written while an agent runs, and the same run again without a server."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from ratsearch_lib import Agent, Archive, ChatClient, ReplayClient, TextDelta, ToolResult, Transcript
+from ratsearch_lib import Agent, Archive, ChatClient, ReplayClient, TextDelta, ToolResult, Transcript, subagent
 from ratsearch_lib.errors import BadReply, ChatError, TranscriptError
 from ratsearch_lib.sample import archive_path
 
@@ -20,6 +21,7 @@ from .conformance.server import (
     finish,
     json_reply,
     llamacpp_props,
+    models,
     reasoning,
     say,
     sse,
@@ -267,3 +269,40 @@ def test_ask_saves_and_refuses_to_overwrite(tmp_path):
     assert ReplayClient(path).window() == 3000  # as --context says: the server does not
     assert second.returncode == 1
     assert "is there already" in second.stderr
+
+
+def test_a_server_that_loads_is_waited_for(tmp_path):
+    path = tmp_path / "run.jsonl"
+    loading = error_reply(503, "Loading model", {"Retry-After": "0"})
+    answers = iter([loading, models("scripted")])
+    events = record(path, [say("A rodent.")], QUESTION, routes={"GET /v1/models": lambda _: next(answers)})[0]
+    assert events[-1].answer == "A rodent."
+    assert lines(path)[0]["type"] == "start"
+
+
+def test_subagents_and_warming_up_are_recorded(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with ScriptedServer([say("x"), say("Le rat.")]) as server, Transcript(path) as transcript:
+        client = ChatClient(server.base_url)
+        Agent(client, [read_article], mode="tools", transcript=transcript).warm_up()
+        assert subagent(transcript.recording(client), "Translate.", "The rat.") == "Le rat."
+    assert subagent(ReplayClient(path), "Translate.", "The rat.") == "Le rat."
+    assert lines(path)[0]["mode"] == "tools"
+
+
+async def test_several_runs_at_once(tmp_path):
+    def script(request):
+        return say(request.json["messages"][-1]["content"].replace("number", "answer"))
+
+    path = tmp_path / "run.jsonl"
+    with ScriptedServer(script) as server, Transcript(path) as transcript:
+        agent = Agent(ChatClient(server.base_url), [], mode="tools", transcript=transcript)
+
+        async def one(number):
+            return [event async for event in agent.arun(f"number {number}")]
+
+        runs = await asyncio.gather(*map(one, range(20)))
+    replaying = Agent(ReplayClient(path), [], mode="tools")
+    for number, events in enumerate(runs):
+        assert events[-1].answer == f"answer {number}"
+        assert [event async for event in replaying.arun(f"number {number}")] == events

@@ -1,4 +1,4 @@
-"""An agent: events (what a run tells its caller) · loop · step (one request) · toolbox · guided."""
+"""An agent: events (what a run tells) · loop · turn · step · toolbox · guided; subagents; transcript and its replay."""
 
 from .loop import Agent
 

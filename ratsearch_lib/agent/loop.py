@@ -55,7 +55,7 @@ class Agent:
         keep_reasoning: bool = False,
         transcript: Transcript | None = None,
     ):
-        self.client = transcript.recording(client) if transcript else client
+        self.client = transcript.recording(client, self) if transcript else client
         self.transcript = transcript
         self.toolbox = Toolbox(tools)
         self.mode = mode

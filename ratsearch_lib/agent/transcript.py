@@ -20,7 +20,7 @@ import platform
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import fields
 from datetime import datetime, timezone
 from pathlib import Path
@@ -52,7 +52,7 @@ class Transcript:
         self.path = Path(path)
         self._archive = archive
         self._start = time.monotonic()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._started = False
         self._messages: dict[str, int] = {}  # numbers, by the message's JSON
         self._counts = {"run": 0, "request": 0}
@@ -75,16 +75,16 @@ class Transcript:
         with self._lock:
             self._file.close()
 
-    def recording(self, client: ChatClient) -> RecordingClient:
-        """`client`, with all that passes through it written here."""
+    def recording(self, client: ChatClient, agent: Agent | None = None) -> RecordingClient:
+        """`client`, with all that passes through it written here: for subagents, and requests of one's own."""
         self._redact = client.redact
-        return RecordingClient(client, self)
+        return RecordingClient(client, self, agent)
 
     async def run(
         self, agent: Agent, events: AsyncGenerator[Event, None], question: str
     ) -> AsyncGenerator[Event, None]:
         """The `events` of a run of `agent`, each written as it passes."""
-        await self._begin(agent)
+        await self.begin(agent.client, agent)
         number = self.number("run")
         self.write("run", run=number, question=question)
         ended = False
@@ -124,38 +124,40 @@ class Transcript:
     def message_numbers(self, messages: Sequence[Mapping[str, Any]]) -> list[int]:
         """The numbers of `messages`; those that are new are written."""
         numbers = []
-        for message in messages:
-            key = canonical(message)
-            if key not in self._messages:
-                self._messages[key] = len(self._messages)
-                self.write("message", number=self._messages[key], message=message)
-            numbers.append(self._messages[key])
+        with self._lock:
+            for message in messages:
+                key = canonical(message)
+                if key not in self._messages:
+                    self._messages[key] = len(self._messages)
+                    self.write("message", number=self._messages[key], message=message)
+                numbers.append(self._messages[key])
         return numbers
 
-    async def _begin(self, agent: Agent) -> None:
+    async def begin(self, client: RecordingClient, agent: Agent | None) -> None:
+        """The first line, unless it is there."""
         if self._started:
             return
-        self._started = True
+        with suppress(ChatError):  # which the request itself will meet, and may wait for
+            await client.afind_model()
+        with self._lock:
+            if not self._started:
+                self._started = True
+                self.write("start", **self._about(client), **(_settings(agent) if agent else {}))
+
+    def _about(self, client: RecordingClient) -> Line:
         from .. import __version__
 
-        archive, client = self._archive, agent.client
-        await client.afind_model()
-        self.write(
-            "start",
-            format=FORMAT,
-            ratsearch=__version__,
-            python=platform.python_version(),
-            time=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            archive=archive and {"name": archive.path.name, "uuid": archive.uuid},
-            server=client.base_url,
-            model=client.model,
-            request_options=client.request_options,
-            mode=agent.mode,
-            max_steps=agent.max_steps,
-            keep_reasoning=agent.keep_reasoning,
-            system_prompt=agent.system_prompt,
-            tools=agent.toolbox.schemas,
-        )
+        archive = self._archive
+        return {
+            "format": FORMAT,
+            "ratsearch": __version__,
+            "python": platform.python_version(),
+            "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "archive": archive and {"name": archive.path.name, "uuid": archive.uuid},
+            "server": client.base_url,
+            "model": client.model,
+            "request_options": client.request_options,
+        }
 
     def _write_event(self, run: int, event: Event) -> None:
         values = {each.name: getattr(event, each.name) for each in fields(event)}
@@ -172,8 +174,8 @@ class Transcript:
 class RecordingClient:
     """A ChatClient whose requests and replies are written to a transcript."""
 
-    def __init__(self, client: ChatClient, transcript: Transcript):
-        self._client, self._transcript = client, transcript
+    def __init__(self, client: ChatClient, transcript: Transcript, agent: Agent | None = None):
+        self._client, self._transcript, self._agent = client, transcript, agent
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
@@ -185,6 +187,7 @@ class RecordingClient:
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), **options: Any
     ) -> AsyncGenerator[Delta, None]:
         """As `ChatClient.stream`."""
+        await self._transcript.begin(self, self._agent)
         write, request = self._transcript.write, self._transcript.number("request")
         options = {name: value for name, value in options.items() if value is not None}
         numbers = self._transcript.message_numbers(messages)
@@ -201,26 +204,37 @@ class RecordingClient:
 
     async def awindow(self) -> int:
         """As `ChatClient.awindow`."""
-        return self._info("window", await self._client.awindow())
+        return await self._info("window", await self._client.awindow())
 
     async def asupports_tools(self) -> bool | None:
         """As `ChatClient.asupports_tools`."""
-        return self._info("supports_tools", await self._client.asupports_tools())
+        return await self._info("supports_tools", await self._client.asupports_tools())
 
     async def aslots(self) -> int:
         """As `ChatClient.aslots`."""
-        return self._info("slots", await self._client.aslots())
+        return await self._info("slots", await self._client.aslots())
 
     async def acount(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()
     ) -> int | None:
         """As `ChatClient.acount`."""
         tokens = await self._client.acount(messages, tools)
-        return self._info("count", tokens, prompt=digest(messages, tools))
+        return await self._info("count", tokens, prompt=digest(messages, tools))
 
-    def _info(self, name: str, value: Any, **values: Any) -> Any:
+    async def _info(self, name: str, value: Any, **values: Any) -> Any:
+        await self._transcript.begin(self, self._agent)
         self._transcript.write("info", name=name, value=value, **values)
         return value
+
+
+def _settings(agent: Agent) -> Line:
+    return {
+        "mode": agent.mode,
+        "max_steps": agent.max_steps,
+        "keep_reasoning": agent.keep_reasoning,
+        "system_prompt": agent.system_prompt,
+        "tools": agent.toolbox.schemas,
+    }
 
 
 def canonical(value: Any) -> str:
