@@ -10,12 +10,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 Message = dict[str, Any]
 
 ANSWER_TOKENS = 700  # kept free for what the model writes
 MESSAGE_TOKENS = 6  # what a template puts around a message
+CALL_TOKENS = 20  # and around a tool call
 TRIM_TO = 0.7  # of what a prompt may take
 TIGHT = 0.6
 MIN_RATIO, MAX_RATIO = 0.4, 3.0
@@ -57,6 +59,7 @@ class Trimmed:
     tokens: int
 
 
+@lru_cache(maxsize=256)  # each request counts the same messages several times
 def estimate_tokens(text: str) -> int:
     """About how many tokens a text takes: one for 4 characters of ASCII, 2 of other alphabets, each ideograph.
 
@@ -74,8 +77,9 @@ def estimate_messages(messages: Sequence[Mapping[str, Any]]) -> int:
     for message in messages:
         content = message.get("content") or ""
         tokens += MESSAGE_TOKENS + estimate_tokens(content if isinstance(content, str) else json.dumps(content))
-        if message.get("tool_calls"):
-            tokens += estimate_tokens(json.dumps(message["tool_calls"]))
+        for call in message.get("tool_calls") or ():
+            function = call["function"]
+            tokens += CALL_TOKENS + estimate_tokens(function["name"]) + estimate_tokens(function["arguments"])
     return tokens
 
 
