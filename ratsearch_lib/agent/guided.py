@@ -171,8 +171,8 @@ def is_small_talk(question: str) -> bool:
 def borne_out(answer: str, texts: Sequence[str]) -> str:
     """The sentences of an answer whose content words and numbers stand in the texts.
 
-    >>> borne_out("Oslo lies in Norway. It has 9 million people.", ["Oslo is the capital of Norway."])
-    'Oslo lies in Norway.'
+    >>> borne_out("The capital of Norway is Oslo. It has 9 million people.", ["Oslo is the capital of Norway."])
+    'The capital of Norway is Oslo.'
     """
     known = {token for text in texts for token in tokens(text)}
     kept = []
