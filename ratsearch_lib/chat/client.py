@@ -26,7 +26,7 @@ from .memory import Memory
 from .roles import plain_roles, wants_plain_roles
 from .think import ThinkTags
 from .window import Calibration
-from .wire import encodable, read_chunk
+from .wire import read_chunk
 
 log = logging.getLogger(__name__)
 
@@ -212,7 +212,7 @@ class ChatClient:
             if self._wants_plain_roles:
                 body["messages"] = plain_roles(body["messages"])
             try:
-                async with aclosing(self._endpoint.chunks(encodable(body))) as chunks:
+                async with aclosing(self._endpoint.chunks(body)) as chunks:
                     async for chunk in chunks:
                         yield chunk
                 return

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import os
 import re
-import sys
 import weakref
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -18,11 +16,10 @@ from . import failures
 from .address import is_loopback, normalise_base_url, server_root
 from .proxies import check_proxies
 from .sse import event_data
-from .wire import encodable
+from .wire import encodable, encode
 
 if TYPE_CHECKING:
     import httpx2
-    import openai
 
 _SECRET_CHARS = 8  # of a header's value, from which on it is taken for a secret
 _OUR_HEADERS = {"host", "accept", "accept-encoding", "connection", "content-type", "content-length"}
@@ -54,8 +51,6 @@ class Endpoint:
         # A client's connections belong to the loop that made it.
         self._http_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient]
         self._http_clients = weakref.WeakKeyDictionary()
-        self._openai_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI]
-        self._openai_clients = weakref.WeakKeyDictionary()
 
     def redact(self, text: str) -> str:
         """`text` without the key and the headers' secrets; words that are short enough to be just words stay."""
@@ -63,23 +58,20 @@ class Endpoint:
 
     async def chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """The chunks of the reply to a chat completion request. Raises a `ChatError`."""
-        if "openai" not in sys.modules:  # which takes a second, in which the loop should go on
-            await asyncio.to_thread(importlib.import_module, "openai")
         import httpx2
-        import openai
 
+        url, headers = f"{self.base_url}/chat/completions", {"content-type": "application/json"}
         try:
-            response = await self._openai().post(
-                "/chat/completions", cast_to=object, body=body, stream=True, stream_cls=openai.AsyncStream[object]
-            )
-            async with response:
-                content_type = response.response.headers.get("content-type", "")
+            async with self._http().stream("POST", url, content=encode(body), headers=headers) as response:
+                if not response.is_success:
+                    raise self._refused(await response.aread(), response, body)
+                content_type = response.headers.get("content-type", "")
                 if "json" in content_type and "stream" not in content_type:
-                    yield self._whole(await response.response.aread(), body)
+                    yield self._whole(await response.aread(), body)
                     return
                 if "html" in content_type:
                     raise failures.not_a_chat_server(self.base_url, "it sent a web page")
-                async with aclosing(event_data(response.response.aiter_bytes())) as events:
+                async with aclosing(event_data(response.aiter_bytes())) as events:
                     async for data in events:
                         if data.startswith(b"[DONE]"):
                             return
@@ -91,8 +83,8 @@ class Endpoint:
                         if event.get("object") == "error":  # older vLLM
                             raise self._reported(event, body)
                         yield event
-        except (openai.APIError, httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError) as error:
-            raise self._failure(error, body) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError) as error:
+            raise self._failure(error) from None
 
     async def info(self, path: str, *, body: Any = None, required: bool = False, timeout_s: float | None = None) -> Any:
         """The JSON at `path` under the server's root (POST if there is a `body`); None where there is none.
@@ -153,27 +145,8 @@ class Endpoint:
                 raise failures.bad_certificates(variable, self._reason(error)) from None
         return self._http_clients[loop]
 
-    def _openai(self) -> openai.AsyncOpenAI:
-        import openai
-
-        loop = asyncio.get_running_loop()
-        if loop not in self._openai_clients:
-            # The empty strings only keep openai from looking into the environment: see _only_our_headers.
-            self._openai_clients[loop] = openai.AsyncOpenAI(
-                base_url=self.base_url,
-                api_key="none",
-                admin_api_key="",
-                organization="",
-                project="",
-                webhook_secret="",
-                max_retries=0,
-                timeout=self._http().timeout,
-                http_client=self._http(),
-            )
-        return self._openai_clients[loop]
-
     async def _only_our_headers(self, request: httpx2.Request) -> None:
-        """Drop what openai adds: the environment's OPENAI_CUSTOM_HEADERS, and a description of this machine."""
+        """Drop what httpx2 adds: what it is, and what the environment's .netrc holds."""
         for name in list(request.headers):
             if name.lower() not in _OUR_HEADERS:
                 del request.headers[name]
@@ -197,23 +170,28 @@ class Endpoint:
             self.base_url, status, error, key=self._api_key, secrets=self._secrets, model=body.get("model")
         )
 
-    def _failure(self, error: Exception, body: Mapping[str, Any]) -> ChatError:
-        import httpx2
-        import openai
+    def _refused(self, content: bytes, response: httpx2.Response, body: Mapping[str, Any]) -> ChatError:
+        """A status other than 200."""
+        try:
+            said = json.loads(content)
+        except (ValueError, RecursionError):
+            said = content.decode("utf-8", "replace")
+        if isinstance(said, dict) and said.get("error"):
+            said = said["error"]
+        problem = self._reported(said, body, response.status_code)
+        problem.retry_after_s = failures.retry_after_s(response.headers)
+        return problem
 
-        where, cause = self.base_url, error.__cause__
-        if isinstance(error, openai.APIStatusError):
-            problem = self._reported(error.body or error.response.text, body, error.status_code)
-            problem.retry_after_s = failures.retry_after_s(error.response.headers)
-            return problem
-        if isinstance(error, httpx2.InvalidURL):
+    def _failure(self, error: Exception) -> ChatError:
+        import httpx2
+
+        where = self.base_url
+        if isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL)):
             return failures.unreachable(where, self._reason(error))
-        if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
-            return failures.unreachable(where, self._reason(cause))
-        if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
+        if isinstance(error, httpx2.TimeoutException):
             return failures.silent(where, self._timeout_s)
-        if isinstance(error, (openai.APIError, httpx2.HTTPError)):
-            return failures.broken_off(where, self._reason(cause or error))
+        if isinstance(error, httpx2.HTTPError):
+            return failures.broken_off(where, self._reason(error))
         return failures.not_a_chat_server(where, "it sent something that is not JSON")
 
     def _reason(self, error: BaseException) -> str:

@@ -42,6 +42,15 @@ def encodable(body: dict[str, Any]) -> dict[str, Any]:
     return body if clean == text else json.loads(clean)
 
 
+def encode(body: dict[str, Any]) -> bytes:
+    """`body` as JSON in UTF-8, as `encodable` has it.
+
+    >>> encode({"content": "caf\\udce9"})
+    b'{"content": "caf\\xef\\xbf\\xbd"}'
+    """
+    return _whole_characters(json.dumps(body, ensure_ascii=False)).encode()
+
+
 def _whole_characters(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
