@@ -22,7 +22,9 @@ from ratsearch_lib.agent.events import Event
 from ratsearch_lib.cli import options as opening
 from ratsearch_lib.cli.layout import clean
 from ratsearch_lib.errors import RatsearchError
+from ratsearch_lib.library import Library
 from ratsearch_lib.ui.about import header_html, index_line, questions_for, welcome
+from ratsearch_lib.ui.articles import ArchivePages
 from ratsearch_lib.ui.conversation import Conversation
 from ratsearch_lib.ui.headers import SecurityHeaders
 from ratsearch_lib.ui.messages import typed
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     import gradio as gr
 
 UI = Path(__file__).parent / "ratsearch_lib" / "ui"
+SCRIPTS = ("page.js", "reader.js")
 DEFAULT_PORT = 7860
 MAX_QUESTION_CHARS = 20_000
 TEX = [  # no dollar signs: "$3000 and $3000" is money
@@ -52,7 +55,7 @@ def main() -> None:
             # Importing Gradio takes seconds: the model loads meanwhile.
             opened = in_background(open_everything, opening.choose(args, os.environ), stack)
             page = build(opened)
-            serve(page, args.host, args.port)
+            serve(page, opened, args.host, args.port)
             stack.callback(close, page)
             asyncio.run(until_interrupted(opened, page.local_url))
         except RatsearchError as error:
@@ -121,7 +124,7 @@ def open_everything(options: opening.Options, stack: ExitStack) -> opening.Sessi
     return session
 
 
-def serve(page: "gr.Blocks", host: str, port: int | None) -> None:
+def serve(page: "gr.Blocks", opened: Future[opening.Session], host: str, port: int | None) -> None:
     """Start serving, and return. RatsearchError when that fails."""
     import gradio as gr
     from starlette.middleware import Middleware
@@ -132,6 +135,10 @@ def serve(page: "gr.Blocks", host: str, port: int | None) -> None:
         font=["system-ui", "sans-serif"],  # of the system: nothing is fetched
         font_mono=["ui-monospace", "monospace"],
     )
+
+    def library() -> Library | None:
+        return opened.result().library if opened.done() and not opened.exception() else None
+
     page.queue(default_concurrency_limit=4, max_size=64)
     try:
         page.launch(
@@ -139,10 +146,10 @@ def serve(page: "gr.Blocks", host: str, port: int | None) -> None:
             server_port=port,
             theme=theme,
             css_paths=UI / "page.css",
-            head=f"<script>{(UI / 'page.js').read_text('utf-8')}</script>",
+            head="".join(f"<script>{(UI / name).read_text('utf-8')}</script>" for name in SCRIPTS),
             favicon_path=UI / "rat.svg",
             footer_links=[],
-            app_kwargs={"middleware": [Middleware(SecurityHeaders)]},
+            app_kwargs={"middleware": [Middleware(ArchivePages, library), Middleware(SecurityHeaders)]},
             prevent_thread_lock=True,
             quiet=True,
             share=False,

@@ -56,6 +56,9 @@ class Panel:
                 instead of what was asked for
     duration_s  seconds, once they are known
     parent      key of the panel that this one belongs under
+    source      of a result: what was read, as ``FILE.zim/PATH``
+    name        of a result: the title of what was read
+    passages    of a result: what of it answers the question best, best first
     """
 
     kind: Literal["status", "reasoning", "tool", "result", "answer", "notice", "error"]
@@ -66,6 +69,9 @@ class Panel:
     log: str = ""
     duration_s: float | None = None
     parent: str | None = None
+    source: str | None = None
+    name: str = ""
+    passages: tuple[str, ...] = ()
 
 
 class TurnView:
@@ -234,6 +240,9 @@ class TurnView:
             log=_number(len(event.text), "character"),
             duration_s=event.duration_s,
             parent=tool and tool.key,
+            source=event.source,
+            name=event.title or "",
+            passages=event.passages,
         )
         if tool:
             self.panels.insert(self.panels.index(tool) + 1, result)

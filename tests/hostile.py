@@ -1,6 +1,9 @@
 """Text that attacks a page, and an archive made of it."""
 
+import base64
 from pathlib import Path
+
+from libzim.writer import Item, StringProvider
 
 # Each sets window.pwned if it gets to run, or fetches from a foreign address if it gets to load.
 INJECTIONS = [
@@ -37,6 +40,33 @@ INJECTIONS = [
 HOSTILE_TITLE = "<img src=x onerror='window.pwned=1'>`</code>"
 
 
+HOUSE = """<html><head><title>House of rats</title><link rel="stylesheet" href="http://evil.example/e.css">
+<script>window.parent.pwned = 1</script><meta http-equiv="refresh" content="0; url=http://evil.example/"></head>
+<body><h1>House of rats</h1><img id="here" src="../I/dot.png"><img src="http://evil.example/g.png"><img src="/logout">
+<a href="../rat">The rat</a> <a href="http://evil.example/out">Out</a> <a href="javascript:parent.pwned=1">Run</a>
+ROOMS</body></html>"""
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+class Picture(Item):
+    def get_path(self):
+        return "I/dot.png"
+
+    def get_title(self):
+        return ""
+
+    def get_mimetype(self):
+        return "image/png"
+
+    def get_contentprovider(self):
+        return StringProvider(DOT)
+
+    def get_hints(self):
+        return {}
+
+
 def hostile_archive(path: Path) -> Path:
     from libzim.writer import Creator
 
@@ -48,5 +78,9 @@ def hostile_archive(path: Path) -> Path:
         creator.add_metadata("Language", "eng")
         body = "".join(f"<p>{line}</p>".replace("<script", "&lt;script") for line in INJECTIONS)
         creator.add_item(Page("rat", "Rat", "<h1>Rat</h1><p>A rat is a rodent &lt;b&gt;.</p>" + body))
+        house = "".join(f"<p>Room {number} of the house is empty and rather dusty.</p>" for number in range(80))
+        house += "<p>The rats of the house sleep in a nest of blue wool<sup>[1]</sup> behind the stove.</p>"
+        creator.add_item(Page("House/Of_rats", "House of rats", HOUSE.replace("ROOMS", house)))
+        creator.add_item(Picture())
         creator.add_item(Page("bad", HOSTILE_TITLE, "<h1>Bad</h1><p>Text.</p>"))
     return path

@@ -79,9 +79,10 @@ def browser():
 @contextmanager
 def visit(browser, url: str):
     """A visitor's page. Whatever was done on it, nothing was asked of another address and no script of others ran."""
-    hosts, dialogs = set(), []
+    asked, refused, dialogs = set(), set(), []  # refused: by the policy of an article's frame, before it was asked
     context = browser.new_context()
-    context.on("request", lambda request: hosts.add(urlsplit(request.url).hostname))
+    context.on("request", lambda request: asked.add(request.url))
+    context.on("requestfailed", lambda request: refused.add(request.url) if by_frame(request) else None)
     page = context.new_page()
     page.set_default_timeout(TIMEOUT_MS)
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
@@ -90,9 +91,14 @@ def visit(browser, url: str):
     yield page
     if not page.is_closed():
         assert page.evaluate("window.pwned") is None
-    assert hosts - {None} == {"127.0.0.1"}  # None: data: and blob:
+    assert {urlsplit(address).hostname for address in asked - refused} - {None} == {"127.0.0.1"}  # None: data:, blob:
+    assert all(urlsplit(address).hostname == "evil.example" or address == url + "logout" for address in refused)
     assert dialogs == []
     context.close()
+
+
+def by_frame(request) -> bool:
+    return request.failure == "csp" and request.frame.parent_frame is not None
 
 
 def ask(page, question: str) -> None:
@@ -153,6 +159,10 @@ def script(request: Request):
                     progress(2210, 2210), reasoning("Read *Rat*."), *calls, finish("tool_calls"), usage(2210, 57)
                 )
             return say("**Rats** cost $3000 and $3000. \\(E = mc^2\\)")
+        case "Where do rats sleep in the house?":
+            if not results:
+                return sse(*tool_call("read_article", {"title": "House of rats"}), finish("tool_calls"))
+            return say("In blue wool: [the rat](https://en.wikipedia.org/wiki/Rat) does, [or not](Nobody).")
         case "Attack":
             if len(results) < 2:
                 attack = "\n\n".join(INJECTIONS)
@@ -206,6 +216,47 @@ def test_how_an_answer_comes_about(page):
     expect(call).to_contain_text("Read: Rat")
     expect(call).to_contain_text("A rat is a rodent <b>.")
     expect(unfold(page, "divide | 1 failed")).to_contain_text("There is no tool")
+
+
+def test_what_was_read_opens_beside_the_answer(page):
+    from playwright.sync_api import expect
+
+    ask(page, "Where do rats sleep in the house?")
+    answered(page)
+    page.get_by_role("link", name="House of rats").click()
+    reader, article = page.locator("#reader"), page.frame_locator("#reader iframe")
+    expect(reader.locator("h2")).to_have_text("House of rats")
+    nest = article.get_by_text("sleep in a nest of blue wool")
+    expect(nest).to_be_in_viewport()
+    assert nest.evaluate("each => getComputedStyle(each).backgroundColor") == "rgb(255, 241, 184)"
+    room = article.get_by_text("Room 3 of").evaluate("each => getComputedStyle(each).backgroundColor")
+    assert room == "rgba(0, 0, 0, 0)"
+    assert article.locator("#here").evaluate("each => each.naturalWidth") == 1
+
+    article.get_by_text("Out", exact=True).click()
+    expect(reader).to_contain_text("This link leaves the archive: http://evil.example/out")
+    article.get_by_text("Run", exact=True).click()
+    article.get_by_text("The rat", exact=True).click()
+    expect(reader.locator("h2")).to_have_text("Rat")
+    reader.get_by_role("button", name="Close").click()
+    expect(reader).to_have_count(0)
+    expect(page.get_by_role("link", name="House of rats")).to_be_focused()
+
+    page.get_by_role("link", name="the rat").click()
+    expect(reader.locator("h2")).to_have_text("Rat")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="or not").click()
+    expect(article.locator("body")).to_have_text('The archive has no "Nobody".')
+
+
+def test_pages_of_the_archive_are_served_with_a_policy_of_their_own(page, url):
+    answer = page.request.get(url + "archive/hostile.zim/House/Of_rats")
+    policy = answer.headers["content-security-policy"]
+    assert "script" not in policy.replace("sandbox allow-same-origin", "")
+    assert "default-src 'none'" in policy
+    assert "'self'" not in policy.split("img-src")[1].split(";")[0]
+    for path in ("archive/other.zim/rat", "archive/hostile.zim/../../app.py", "archive/hostile.zim/", "archive/"):
+        assert page.request.get(url + path).status == 404, path
 
 
 @pytest.mark.parametrize(("question", "seen"), [("Read for ever", "512 of 2210"), ("Write for ever", "Once upon")])

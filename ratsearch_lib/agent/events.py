@@ -59,7 +59,8 @@ class ToolCall:
 class ToolResult:
     """What the tool returned, as the model sees it.
 
-    `title` and `source` name what was read (`source`: ``FILE.zim/PATH``); both None if nothing was.
+    `title` and `source` name what was read (`source`: ``FILE.zim/PATH``); both None if nothing was. `passages` of it
+    answer the question best, best first.
     """
 
     id: str
@@ -68,6 +69,7 @@ class ToolResult:
     title: str | None
     source: str | None
     duration_s: float
+    passages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

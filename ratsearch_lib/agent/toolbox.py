@@ -65,10 +65,12 @@ class Toolbox:
             text, is_error = str(refusal), True
         except RatsearchError as error:
             text, is_error = f"Error: {error}", True
-        source = context.sources[-1] if len(context.sources) > read_before else None
-        return ToolResult(
-            call.id, text, is_error, source and source.title, source and source.source, time.perf_counter() - start
-        )
+        duration_s = time.perf_counter() - start
+        if len(context.sources) == read_before:
+            return ToolResult(call.id, text, is_error, None, None, duration_s)
+        read = context.sources[-1]
+        passages = tuple(passage.text for passage in read.passages)
+        return ToolResult(call.id, text, is_error, read.title, read.source, duration_s, passages)
 
     async def _call(self, call: Call, context: ToolContext) -> str:
         tool = self._tools.get(call.name)

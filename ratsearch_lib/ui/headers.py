@@ -1,13 +1,38 @@
-"""What the page tells the browser to refuse."""
+"""What the page tells the browser to refuse, and who may ask."""
 
 from __future__ import annotations
+
+import re
 
 # Gradio's own page needs inline scripts and eval; nothing may come from, or go to, another address.
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-src 'none'; object-src 'none'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; object-src 'none'; "
     "form-action 'none'; base-uri 'self'"
 )
+
+
+def frame_policy(scope, prefix: str) -> str:
+    """The policy of pages that are not ours: no script, and nothing but pictures, styles and fonts below `prefix`."""
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+    ours = host + prefix if re.fullmatch(r"[A-Za-z0-9.-]+(:\d+)?", host) else "'self'"
+    return (
+        f"default-src 'none'; img-src {ours} data:; media-src {ours}; font-src {ours} data:; "
+        f"style-src {ours} 'unsafe-inline'; form-action 'none'; base-uri 'self'; frame-ancestors 'self'; "
+        "sandbox allow-same-origin"  # so that the page can scroll it; no script runs in it
+    )
+
+
+def is_logged_in(scope) -> bool:
+    """Whether whoever asks may see the page: everyone, unless it was started with --auth."""
+    from starlette.requests import Request
+
+    app = scope["app"]
+    if app.auth is None:
+        return True
+    cookies = Request(scope).cookies
+    names = (f"access-token-{app.cookie_id}", f"access-token-unsecure-{app.cookie_id}")
+    return any(cookies.get(name) in app.tokens for name in names)
 
 
 class SecurityHeaders:

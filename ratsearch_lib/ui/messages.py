@@ -6,9 +6,10 @@ The page sanitises HTML and forbids foreign addresses as well; what is escaped h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..view import Panel
+from .articles import article_link
 from .inert import inert
 
 MAX_RESULT_CHARS = 8_000  # of a tool's result on the page; the model saw all of it
@@ -28,7 +29,7 @@ def error_message(text: str) -> dict:
     return _message("> **Error.** " + as_typed(" ".join(text.split())))
 
 
-def turn_messages(panels: Iterable[Panel], turn: int, finished: dict | None = None) -> list[dict]:
+def turn_messages(panels: Sequence[Panel], turn: int, finished: dict | None = None) -> list[dict]:
     """The messages that show the panels of turn number `turn`.
 
     `finished`, the same at every call for a turn, keeps the messages of panels that no longer change.
@@ -41,7 +42,18 @@ def turn_messages(panels: Iterable[Panel], turn: int, finished: dict | None = No
         if panel.state != "pending":
             finished[key] = message
         messages.append(message)
+    if all(panel.state != "pending" for panel in panels) and (links := source_links(panels)):
+        messages.append(_message("Read: " + " · ".join(links)))
     return messages
+
+
+def source_links(panels: Iterable[Panel]) -> list[str]:
+    """Markdown links to what was read, each article once."""
+    read: dict[str, Panel] = {}
+    for panel in panels:
+        if panel.source:
+            read.setdefault(panel.source, panel)
+    return [f"[{as_typed(panel.name)}]({article_link(source, panel.passages)})" for source, panel in read.items()]
 
 
 def _panel_message(panel: Panel, prefix: str) -> dict:
