@@ -13,6 +13,7 @@ from ..archive import Archive
 from ..errors import TitleIndexError
 from ..text import ANALYZER_VERSION, STOP_WORDS, tokens
 from ..titles.folder import About, build_and_open, is_whole, places, writable_place
+from ..titles.ordered import OrderedReader
 from ..titles.store import ArchiveTitles, StoredTitles
 from .write import TEXT, Progress, write
 
@@ -44,8 +45,7 @@ class LeadIndex:
         import tantivy
 
         self.path = folder.parents[1]  # as that of the title index
-        index = tantivy.Index.open(str(folder / TEXT))
-        self._schema, self._searcher = index.schema, index.searcher()
+        self._texts = OrderedReader(folder / TEXT)
         self._query, self._should = tantivy.Query, tantivy.Occur.Should
         self._titles = StoredTitles(folder) if archive is None else ArchiveTitles(folder, archive)
 
@@ -110,13 +110,12 @@ class LeadIndex:
 
         Any text will do, and nothing in it is an operator. The same query gives the same list always.
         """
-        terms = [(self._should, self._query.term_query(self._schema, "text", token)) for token in asked(query)]
+        terms = [(self._should, self._query.term_query(self._texts.schema, "text", token)) for token in asked(query)]
         if not terms or limit < 1:
             return []
-        hits = self._searcher.search(self._query.boolean_query(terms), limit, count=False).hits
-        positions = self._searcher.fast_field_values("position", [address for _, address in hits])
+        hits = self._texts.search_scored(self._query.boolean_query(terms), limit)
         found = []
-        for (score, _), position in sorted(zip(hits, positions, strict=True), key=lambda hit: (-hit[0][0], hit[1])):
+        for score, position in sorted(hits, key=lambda hit: (-hit[0], hit[1])):
             target = self._titles.target(position)
             if target is not None:
                 found.append(LeadMatch(*target, score))

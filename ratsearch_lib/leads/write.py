@@ -4,115 +4,65 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sized
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..archive import Archive, Entry
 from ..article import Article
 from ..errors import ArchiveError, ArticleError
 from ..text import tokens
+from ..titles.ordered import OrderedWriter
 from ..titles.store import ArchiveTitlesWriter, StoredTitlesWriter
-
-if TYPE_CHECKING:
-    import tantivy
+from ..titles.write import Progress
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[int, "int | None"], None]
-
 TEXT = "text"  # the tantivy index
-WRITER_BYTES = 100_000_000  # tantivy's buffer
+BUFFER_BYTES = 100_000_000  # tantivy's buffer
 PROGRESS_EVERY = 500
 MIN_CHARS, MAX_CHARS = 200, 2000  # of a lead: after a short first paragraph the next is read too
 
 _LEAD_END = re.compile(rb"<p[\s>].*?(?=<h2[\s>])", re.S | re.I)
 
 
-class _LeadWriter:
-    def __init__(self, folder: Path):
-        import tantivy
-
-        schema = tantivy.SchemaBuilder()
-        schema.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
-        schema.add_unsigned_field("position", fast=True)
-        (folder / TEXT).mkdir()
-        self._document = tantivy.Document
-        # one thread, so that the same articles always make the same index
-        self._writer: tantivy.IndexWriter | None = tantivy.Index(schema.build(), path=str(folder / TEXT)).writer(
-            WRITER_BYTES, 1
-        )
-        self.count = 0
-
-    def add(self, title: str, lead: str) -> None:
-        document = self._document()
-        document.add_text("text", " ".join(tokens(title) + tokens(lead[:MAX_CHARS])))
-        document.add_unsigned("position", self.count)
-        with _as_os_errors():
-            self._writer.add_document(document)
-        self.count += 1
-
-    def close(self) -> None:
-        with _as_os_errors():
-            self._writer.commit()
-            self._writer.wait_merging_threads()
-
-    def abandon(self) -> None:
-        """Lets go of the files, which are of no more use."""
-        self._writer = None
-
-
-@contextmanager
-def _as_os_errors() -> Iterator[None]:
-    """tantivy tells of a full disk by ValueError."""
-    try:
-        yield
-    except ValueError as error:
-        raise OSError(str(error)) from error
-
-
 def write(source: Archive | Iterable[tuple[str, str]], folder: Path, progress: Progress | None) -> None:
-    writer = _LeadWriter(folder)
-    total: int | None
-    try:
-        if isinstance(source, Archive):
-            total = source.entry_count
-            _write_archive(source, folder, writer, progress)
-        else:
-            total = len(source) if isinstance(source, Sized) else None
-            _write_pairs(source, total, folder, writer, progress)
-        writer.close()
-    except BaseException:
-        writer.abandon()
-        raise
+    """Writes the files of an index to an empty folder. `progress` as for `LeadIndex.build`."""
+    import tantivy
+
+    if isinstance(source, Archive):
+        total: int | None = source.entry_count
+        leads = _archive_leads(source, ArchiveTitlesWriter(folder))
+    else:
+        total = len(source) if isinstance(source, Sized) else None
+        leads = _pair_leads(source, StoredTitlesWriter(folder))
+    fields = {"text": {"tokenizer_name": "whitespace", "index_option": "freq"}}
+    with OrderedWriter(folder / TEXT, fields, buffer_bytes=BUFFER_BYTES) as writer:
+        for seen, (done, title, lead) in enumerate(leads):
+            if progress and seen % PROGRESS_EVERY == 0:
+                progress(done, total)
+            if lead is not None:
+                document = tantivy.Document()
+                document.add_text("text", " ".join(tokens(title) + tokens(lead[:MAX_CHARS])))
+                writer.add(document)
     if progress:
         progress(total or writer.count, total or writer.count)
 
 
-def _write_archive(archive: Archive, folder: Path, writer: _LeadWriter, progress: Progress | None) -> None:
-    titles = ArchiveTitlesWriter(folder)
-    for seen, entry in enumerate(archive.entries()):
-        if progress and seen % PROGRESS_EVERY == 0:
-            progress(entry.id, archive.entry_count)
-        if entry.redirect_path is None:
-            lead = first_paragraph(entry)
-            if lead is not None:
-                writer.add(entry.title, lead)
-                titles.add(entry.id, False)
-    titles.close()
+def _archive_leads(archive: Archive, store: ArchiveTitlesWriter) -> Iterator[tuple[int, str, str | None]]:
+    """How many entries were read, the last one's title, and its lead, unless it has none of its own."""
+    for entry in archive.entries():
+        lead = first_paragraph(entry) if entry.redirect_path is None else None
+        if lead is not None:
+            store.extend([(entry.id, False)])
+        yield entry.id, entry.title, lead
+    store.close()
 
 
-def _write_pairs(
-    pairs: Iterable[tuple[str, str]], total: int | None, folder: Path, writer: _LeadWriter, progress: Progress | None
-) -> None:
-    titles = StoredTitlesWriter(folder)
+def _pair_leads(pairs: Iterable[tuple[str, str]], store: StoredTitlesWriter) -> Iterator[tuple[int, str, str]]:
     for done, (title, lead) in enumerate(pairs):
-        if progress and done % PROGRESS_EVERY == 0:
-            progress(done, total)
-        writer.add(title, lead)
-        titles.add(title, None)
-    titles.close()
+        store.extend([(title, None)])
+        yield done, title, lead
+    store.close()
 
 
 def first_paragraph(entry: Entry) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-from array import array
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,12 +40,6 @@ def map_file(path: Path) -> mmap.mmap | bytes:
 def close_map(mapped: mmap.mmap | bytes) -> None:
     if isinstance(mapped, mmap.mmap):
         mapped.close()
-
-
-def append(file: BinaryIO, numbers: array) -> None:
-    """Appends the numbers, and empties the array."""
-    file.write(numbers.tobytes())
-    del numbers[:]
 
 
 def close_synced(file: BinaryIO) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FORMAT_VERSION = 2  # of the files of an index
+FORMAT_VERSION = 3  # of the files of an index
 ABOUT = "about.json"
 Index = TypeVar("Index")
 

@@ -8,7 +8,7 @@ search  → the nearest titles; redirects stand for the article they lead to
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,15 +17,14 @@ from ..archive import Archive
 from ..errors import TitleIndexError
 from .decide import is_clear
 from .folder import About, build_and_open, is_whole, places, writable_place
-from .normalise import exact_term, normalise, readable, terms, words
+from .normalise import exact_term, normalise, readable, words
 from .search import MAX_QUERY_CHARS, Scored, find
-from .store import ArchiveTitles, ArchiveTitlesWriter, StoredTitles, StoredTitlesWriter
-from .words import WordIndex, WordIndexWriter
+from .store import ArchiveTitles, StoredTitles
+from .words import WordIndex
+from .write import Progress, write
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[int, "int | None"], None]
-PROGRESS_EVERY = 5000
 EXACT_CANDIDATES = 60
 
 
@@ -74,7 +73,7 @@ class TitleIndex:
 
         path      the folder for it; by default ``FILE.zim.ratsearch`` beside the archive, or where that cannot be
                   written one in the user's cache folder. Pairs have no default.
-        progress  called with (entries done, entries in all or None)
+        progress  called with (entries done, entries in all or None); the vocabulary counts as a fifth of them
 
         Waits while another process builds the same index, and then opens that one.
         TitleIndexError when it cannot be written, ArchiveError when the archive cannot be read.
@@ -88,7 +87,7 @@ class TitleIndex:
             place, about = Path(path), About("", 0)
         archive = source if isinstance(source, Archive) else None
         return build_and_open(
-            place, about, lambda folder: _write(source, folder, progress), lambda: cls._open(place, archive)
+            place, about, lambda folder: write(source, folder, progress), lambda: cls._open(place, archive)
         )
 
     @classmethod
@@ -192,46 +191,3 @@ class TitleIndex:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _write(source: Archive | Iterable[tuple[str, str | None]], folder: Path, progress: Progress | None) -> None:
-    writer = WordIndexWriter(folder)
-    try:
-        if isinstance(source, Archive):
-            total = source.entry_count
-            _write_archive(source, folder, writer, progress)
-        else:
-            total = len(source) if isinstance(source, Sized) else None
-            _write_pairs(source, total, folder, writer, progress)
-        writer.close()
-    except BaseException:
-        writer.abandon()
-        raise
-    if progress:
-        progress(total or writer.count, total or writer.count)
-
-
-def _write_archive(archive: Archive, folder: Path, writer: WordIndexWriter, progress: Progress | None) -> None:
-    titles, total = ArchiveTitlesWriter(folder), archive.entry_count
-    for entry in archive.entries():
-        writer.add(terms(entry.title))
-        titles.add(entry.id, entry.redirect_path is not None)
-        if progress and entry.id % PROGRESS_EVERY == 0:
-            progress(entry.id, total)
-    titles.close()
-
-
-def _write_pairs(
-    pairs: Iterable[tuple[str, str | None]],
-    total: int | None,
-    folder: Path,
-    writer: WordIndexWriter,
-    progress: Progress | None,
-) -> None:
-    titles = StoredTitlesWriter(folder)
-    for done, (title, target) in enumerate(pairs):
-        writer.add(terms(title))
-        titles.add(title, target)
-        if progress and done % PROGRESS_EVERY == 0:
-            progress(done, total)
-    titles.close()

@@ -11,6 +11,7 @@ import unicodedata
 
 NORMALISER_VERSION = 1  # stored in every index; raise it whenever `words` or `normalise` gives anything else
 
+NAME_SYMBOLS = frozenset("+#$")
 MAX_WORD_CHARS = 48  # longer ones are cut: no real word, and no room for them in the index
 
 # Accents, breathings and vowel points that people leave out when typing; marks that make another letter stay.
@@ -38,7 +39,7 @@ _VOWEL_SIGNS = (
 )
 _WORD = re.compile(f"([{_UNSPACED}]+)|((?:[^\\W_{_UNSPACED}]|[{_VOWEL_SIGNS}])+)")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
-_NAME_SYMBOLS = re.compile(r"(?<=[^\W_])[+#]+|\$(?=[^\W_])")  # C++, C#, Ke$ha: what tells such titles apart
+_NAME_SYMBOL = re.compile(r"(?<=[^\W_])[+#]+|\$(?=[^\W_])")  # C++, C#, Ke$ha: what tells such titles apart
 
 
 def normalise(title: str) -> str:
@@ -51,10 +52,10 @@ def normalise(title: str) -> str:
     >>> normalise("C++") == normalise("C")
     False
     """
-    found = _split(title)
+    found = split(title)
     if not found:
         return symbols(title)
-    marks = _NAME_SYMBOLS.findall(title) if _has_symbols(title) else []
+    marks = _NAME_SYMBOL.findall(title) if _has_symbols(title) else []
     return " ".join(found + marks) if marks else " ".join(found)
 
 
@@ -73,17 +74,22 @@ def words(title: str) -> list[str]:
     >>> words("List of largest mammals"), words("M*A*S*H"), words("中华人民")
     (['list', 'of', 'largest', 'mammal'], ['mash'], ['中华', '华人', '人民'])
     """
-    found = []
-    for word in _split(title):
+    return indexed(split(title))
+
+
+def indexed(found: list[str]) -> list[str]:
+    """What is indexed of the words of `split`: singular, pairs of characters where there are no spaces."""
+    made = []
+    for word in found:
         if word.isascii():
-            found.append(_singular(word) if word[-1] in "se" else word)
+            made.append(_singular(word) if word[-1] in "se" else word)
         elif _is_unspaced(word) and len(word) > 2:
-            found += [word[i : i + 2] for i in range(len(word) - 1)]
+            made += [word[i : i + 2] for i in range(len(word) - 1)]
         elif word.startswith("ال") and len(word) > 4:  # the Arabic article
-            found.append(word[2:])
+            made.append(word[2:])
         else:
-            found.append(word)
-    return found
+            made.append(word)
+    return made
 
 
 def terms(title: str) -> list[str]:
@@ -110,7 +116,7 @@ def exact_term(title: str) -> str | None:
     ('=!!!', '=c_++', '=the_the', None)
     """
     found = words(title)
-    if found and not (_has_symbols(title) and _NAME_SYMBOLS.search(title)) and not _is_repetition(found):
+    if found and not (_has_symbols(title) and _NAME_SYMBOL.search(title)) and not _is_repetition(found):
         return None
     key = normalise(title)
     return "=" + key.replace(" ", "_") if key else None
@@ -132,7 +138,14 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", folded)
 
 
-def _split(title: str) -> list[str]:
+def split(title: str) -> list[str]:
+    """The words of a title, folded, as they are compared; what is written without spaces stays whole."""
+    found = single_words(title)
+    return _join_letters(found) if list(map(len, found)).count(1) > 1 else found
+
+
+def single_words(title: str) -> list[str]:
+    """As `split`, but single letters stay apart: what is between two spaces has the same words in any title."""
     text = _TAG.sub("", title) if "<" in title else title
     if not text.isascii():
         text = _APOSTROPHES.sub("", text)
@@ -146,11 +159,7 @@ def _split(title: str) -> list[str]:
         text = _THOUSANDS.sub("", text)
     text = fold(text)
     found = _ASCII_WORD.findall(text) if text.isascii() else [match.group() for match in _WORD.finditer(text)]
-    if list(map(len, found)).count(1) > 1:
-        found = _join_letters(found)
-    if len(text) > MAX_WORD_CHARS:
-        found = [word[:MAX_WORD_CHARS] for word in found]
-    return found
+    return [word[:MAX_WORD_CHARS] for word in found] if len(text) > MAX_WORD_CHARS else found
 
 
 def _join_letters(found: list[str]) -> list[str]:
@@ -161,11 +170,11 @@ def _join_letters(found: list[str]) -> list[str]:
             run += word
             continue
         if run:
-            joined.append(run)
+            joined.append(run[:MAX_WORD_CHARS])
             run = ""
         joined.append(word)
     if run:
-        joined.append(run)
+        joined.append(run[:MAX_WORD_CHARS])
     return joined
 
 

@@ -4,34 +4,15 @@ from __future__ import annotations
 
 import re
 
-# Capitals stand for what the letters below must not touch.
-_SOUNDS = {
-    "tsch": "C",
-    "tch": "C",
-    "sch": "C",
-    "sh": "C",
-    "cz": "C",
-    "ch": "C",
-    "cae": "se",
-    "c": "s",
-    "ck": "k",
-    "x": "ks",
-}
-_SOUNDS |= {
-    "ph": "f",
-    "gh": "g",
-    "rh": "r",
-    "th": "t",
-    "tz": "s",
-    "ts": "s",
-    "ah": "a",
-    "eh": "e",
-    "oh": "o",
-    "uh": "u",
-}
-_CLUSTER = re.compile("tsch|tch|sch|sh|cz|ch|ck|cae|c(?=[eiy])|x|ph|gh|rh|th|tz|ts|[aeou]h")
+# In this order; C stands for what no later step may touch.
+_SOUNDS = """
+    tsch C, tch C, sch C, sh C, cz C, ch C, cae se, ck k, ce se, ci si, cy sy, x ks, ph f, gh g, rh r, th t, tz s, ts s,
+    ah a, eh e, oh o, uh u
+"""
+_SOUNDS = [tuple(each.split()) for each in _SOUNDS.split(",")]
 _LETTERS = str.maketrans("eiouywdzqc", "aaaaavtskk")
 _REPEATED = re.compile(r"(.)\1+")
+_LAST_A = re.compile("(?<=...)a$", re.M)
 
 
 def sound(word: str) -> str:
@@ -42,8 +23,13 @@ def sound(word: str) -> str:
     >>> sound("phillip"), sound("filip"), sound("caesar") == sound("cesar")
     ('falap', 'falap', True)
     """
-    if not word.isascii() or not word.isalpha():
-        return word
-    key = _CLUSTER.sub(lambda match: _SOUNDS[match.group()], word).translate(_LETTERS)
-    key = _REPEATED.sub(r"\1", key)
-    return key[:-1] if len(key) > 3 and key[-1] == "a" else key
+    return sounds([word])[0]
+
+
+def sounds(words: list[str]) -> list[str]:
+    """The key of each of these words, which hold no line ends: faster than one by one."""
+    text = "".join([f"{word}\n" for word in words])
+    for letters, key in _SOUNDS:
+        text = text.replace(letters, key)
+    keys = _LAST_A.sub("", _REPEATED.sub(r"\1", text.translate(_LETTERS))).split("\n")[:-1]
+    return [key if word.isascii() and word.isalpha() else word for word, key in zip(words, keys, strict=True)]

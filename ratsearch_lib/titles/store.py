@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import logging
 from array import array
+from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError
-from .files import Numbers, append, close_map, close_synced, map_file, write_synced
+from .files import Numbers, close_map, close_synced, map_file, write_synced
 from .normalise import readable
 
 if TYPE_CHECKING:
@@ -89,15 +91,12 @@ class StoredTitles:
 class ArchiveTitlesWriter:
     def __init__(self, folder: Path):
         self._file = (folder / ENTRIES).open("wb")
-        self._numbers = array("I")
 
-    def add(self, id: int, is_redirect: bool) -> None:
-        self._numbers.append(id << 1 | is_redirect)
-        if len(self._numbers) == 1 << 16:
-            append(self._file, self._numbers)
+    def extend(self, entries: Iterable[tuple[int, bool]]) -> None:
+        """Numbers of entries, and whether each is a redirect."""
+        self._file.write(array("I", [id << 1 | is_redirect for id, is_redirect in entries]).tobytes())
 
     def close(self) -> None:
-        append(self._file, self._numbers)
         close_synced(self._file)
 
 
@@ -106,20 +105,21 @@ class StoredTitlesWriter:
         self._folder = folder
         self._text = (folder / TITLES).open("wb")
         self._ends = array("Q")
-        self._end = 0
         self._hashes = array("q")
         self._redirects = array("I")  # positions of redirects
         self._redirect_hashes = array("q")  # and what each leads to
 
-    def add(self, title: str, target: str | None) -> None:
-        encoded = title.encode("utf-8", "replace")
-        if target is not None and target != title:
-            self._redirects.append(len(self._ends))
-            self._redirect_hashes.append(hash(target))
-        self._text.write(encoded)
-        self._end += len(encoded)
-        self._ends.append(self._end)
-        self._hashes.append(hash(title))
+    def extend(self, pairs: list[tuple[str, str | None]]) -> None:
+        """Titles, and what each leads to, if it does."""
+        for position, (title, target) in enumerate(pairs, len(self._ends)):
+            if target is not None and target != title:
+                self._redirects.append(position)
+                self._redirect_hashes.append(hash(target))
+        encoded = [title.encode("utf-8", "replace") for title, _ in pairs]
+        self._text.write(b"".join(encoded))
+        start = self._ends[-1] if self._ends else 0
+        self._ends.extend(accumulate(map(len, encoded[1:]), initial=start + len(encoded[0])))
+        self._hashes.extend([hash(title) for title, _ in pairs])
 
     def close(self) -> None:
         close_synced(self._text)
