@@ -9,34 +9,23 @@ import asyncio
 import logging
 import os
 import signal
-import socket
 import sys
-import threading
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from concurrent.futures import Future
-from contextlib import ExitStack, aclosing
-from pathlib import Path
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, aclosing, suppress
+from functools import partial
 
-from ratsearch_lib.agent.events import Event
 from ratsearch_lib.cli import options as opening
 from ratsearch_lib.cli.layout import clean
-from ratsearch_lib.errors import RatsearchError
-from ratsearch_lib.library import Library
-from ratsearch_lib.ui.about import header_html, index_line, questions_for, welcome
-from ratsearch_lib.ui.articles import ArchivePages
+from ratsearch_lib.errors import ChatError, RatsearchError
+from ratsearch_lib.ui import about, feedback, kept, sidebar
+from ratsearch_lib.ui.answering import Answering, Settings, in_background
 from ratsearch_lib.ui.conversation import Conversation
-from ratsearch_lib.ui.headers import SecurityHeaders
-from ratsearch_lib.ui.messages import typed
+from ratsearch_lib.ui.messages import edited
 from ratsearch_lib.ui.quick_import import no_type_stubs
+from ratsearch_lib.ui.serving import Owner, add_page_options, check_host, close, serve, user_and_password, warning
 from ratsearch_lib.view import LOGO
 
-if TYPE_CHECKING:
-    import gradio as gr
-
-UI = Path(__file__).parent / "ratsearch_lib" / "ui"
-SCRIPTS = ("page.js", "reader.js")
-DEFAULT_PORT = 7860
 MAX_QUESTION_CHARS = 20_000
 TEX = [  # no dollar signs: "$3000 and $3000" is money
     {"left": r"\[", "right": r"\]", "display": True},
@@ -52,68 +41,46 @@ def main() -> None:
     with ExitStack() as stack:
         try:
             check_host(args.host)
+            options = opening.choose(args, os.environ)
             # Importing Gradio takes seconds: the model loads meanwhile.
-            opened = in_background(open_everything, opening.choose(args, os.environ), stack)
-            page = build(opened)
-            serve(page, opened, args.host, args.port)
+            opened = in_background(open_everything, options, stack)
+            answering = Answering(opened, options, args.concurrency)
+            page = build(answering, Owner(args))
+            say(warning(args))
+            serve(page, args, answering.library)
             stack.callback(close, page)
-            asyncio.run(until_interrupted(opened, page.local_url))
+            asyncio.run(until_interrupted(opened, [page.local_url, page.share_url]))
         except RatsearchError as error:
             sys.exit(f"ratsearch: {' '.join(clean(str(error)).split())}")
         except KeyboardInterrupt:
-            say("")
+            print(flush=True)
 
 
-async def until_interrupted(opened: Future[opening.Session], url: str) -> None:
-    session = await ready(opened)
-    say(f"ratsearch {LOGO}\n{session.archive_line}\n{session.model_line}\n{url}   (Ctrl-C ends it)")
+async def until_interrupted(opened: Future[opening.Session], addresses: list[str | None]) -> None:
+    session = await asyncio.shield(asyncio.wrap_future(opened))
+    say(f"ratsearch {LOGO}\n{session.archive_line}\n{session.model_line}")
+    say("   ".join([*filter(None, addresses), "(Ctrl-C ends it)"]))
     await asyncio.Event().wait()
-
-
-def in_background(function, *args) -> Future:
-    """As an executor does it, but in a thread that Ctrl-C need not wait for."""
-    future = Future()
-
-    def work():
-        try:
-            future.set_result(function(*args))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=work, daemon=True).start()
-    return future
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="app.py", description="Chat with an offline encyclopedia in the browser.")
     opening.add_options(parser)
-    group = parser.add_argument_group("page")
-    group.add_argument("--host", default="127.0.0.1", help="the address to serve at (default: 127.0.0.1, this machine)")
-    group.add_argument(
-        "--port", type=port_number, help=f"the port to serve at (default: the first free one from {DEFAULT_PORT})"
-    )
-    return parser.parse_args()
-
-
-def port_number(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"{number} is no port: name one from 0 to 65535")
-    return number
-
-
-def check_host(host: str) -> None:
-    """RatsearchError where `host` is no address: Gradio would wait for it for ever."""
-    try:
-        socket.getaddrinfo(host, None)
-    except (OSError, ValueError) as error:  # ValueError: NUL, a label too long
-        raise RatsearchError(
-            f"The page cannot be served at {host}: no such address is known. Name one of this machine's with --host."
-        ) from error
+    opening.add_save_option(parser)
+    add_page_options(parser)
+    args = parser.parse_args()
+    if not args.auth and (named := os.environ.get("RATSEARCH_AUTH")):
+        try:
+            args.auth = user_and_password(named)
+        except argparse.ArgumentTypeError as error:
+            parser.error(f"RATSEARCH_AUTH: {error}")
+    args.owner_token = args.owner_token or os.environ.get("RATSEARCH_OWNER_TOKEN")
+    return args
 
 
 def say(text: str) -> None:
-    print(clean(text), flush=True)
+    if text:
+        print(clean(text), flush=True)
 
 
 def open_everything(options: opening.Options, stack: ExitStack) -> opening.Session:
@@ -124,76 +91,20 @@ def open_everything(options: opening.Options, stack: ExitStack) -> opening.Sessi
     return session
 
 
-def serve(page: "gr.Blocks", opened: Future[opening.Session], host: str, port: int | None) -> None:
-    """Start serving, and return. RatsearchError when that fails."""
-    import gradio as gr
-    from starlette.middleware import Middleware
-
-    theme = gr.themes.Base(
-        primary_hue="teal",
-        neutral_hue="stone",
-        font=["system-ui", "sans-serif"],  # of the system: nothing is fetched
-        font_mono=["ui-monospace", "monospace"],
-    )
-
-    def library() -> Library | None:
-        return opened.result().library if opened.done() and not opened.exception() else None
-
-    page.queue(default_concurrency_limit=4, max_size=64)
-    try:
-        page.launch(
-            server_name=host,
-            server_port=port,
-            theme=theme,
-            css_paths=UI / "page.css",
-            head="".join(f"<script>{(UI / name).read_text('utf-8')}</script>" for name in SCRIPTS),
-            favicon_path=UI / "rat.svg",
-            footer_links=[],
-            app_kwargs={"middleware": [Middleware(ArchivePages, library), Middleware(SecurityHeaders)]},
-            prevent_thread_lock=True,
-            quiet=True,
-            share=False,
-            run_history=False,
-            enable_monitoring=False,
-            ssr_mode=False,
-            pwa=False,
-            mcp_server=False,
-            max_file_size="1mb",
-        )
-    except OSError as error:
-        where = f"port {port}" if port else f"any port from {DEFAULT_PORT}"
-        raise RatsearchError(
-            f"The page cannot be served at {host}, {where}: it is taken, or this machine was too busy to start within "
-            "5 s. Try again, or name another with --port."
-        ) from error
-
-
-def close(page: "gr.Blocks") -> None:
-    # Without waiting for the connections of open tabs, and without a traceback for each that is cut.
-    logging.getLogger("uvicorn.error").disabled = True
-    page.server.force_exit = True
-    page.close(verbose=False)
-
-
-def build(opened: Future[opening.Session]) -> "gr.Blocks":
-    """The page. What is `opened` may still be loading: questions wait for it."""
+def build(answering: Answering, owner: Owner):
+    """The page. What it answers with may still be loading: questions wait for it."""
     with no_type_stubs():
         import gradio as gr  # Gradio reads the handlers' annotations, too (so no `annotations` from __future__)
 
-    async def run(question: str, messages: list[dict]) -> AsyncGenerator[Event, None]:
-        session = await ready(opened)
-        async with aclosing(session.agent.arun(question, messages)) as events:
-            async for event in events:
-                yield event
-
-    async def ask(question: str, conversation: Conversation) -> AsyncIterator[tuple]:
+    async def ask(question: str, conversation: Conversation, settings: Settings) -> AsyncIterator[tuple]:
         """The chat while an answer is written, and the box, which has a stop button meanwhile."""
         if conversation.running:
             yield gr.skip(), gr.skip()  # without this Gradio would empty both
             return
         box = gr.Textbox(value="", submit_btn=False, stop_btn=True)
         try:
-            async with aclosing(conversation.ask(question, run)) as chats:
+            run = partial(answering.run, settings)
+            async with aclosing(conversation.ask(question, run, answering.explain)) as chats:
                 async for chat in chats:
                     yield chat, box
                     box = gr.skip()
@@ -203,22 +114,22 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
         if not conversation.running:  # after "New chat", the next answer may be
             yield gr.skip(), gr.Textbox(submit_btn=True, stop_btn=False)
 
-    async def retry(conversation: Conversation, event: gr.RetryData):
+    async def retry(conversation: Conversation, settings: Settings, event: gr.RetryData):
         question = conversation.take_back(conversation.turn_at(first_index(event.index)))
-        async for update in ask(question, conversation):
+        async for update in ask(question, conversation, settings):
             yield update
 
-    async def edit(conversation: Conversation, event: gr.EditData):
-        question = typed(event.value)
+    async def edit(conversation: Conversation, settings: Settings, event: gr.EditData):
+        question = edited(event.value)
         if not question.strip():
             yield conversation.shown(), gr.skip()  # what was edited stands as it did
             return
         conversation.take_back(conversation.turn_at(first_index(event.index)))
-        async for update in ask(question, conversation):
+        async for update in ask(question, conversation, settings):
             yield update
 
-    async def ask_example(conversation: Conversation, event: gr.SelectData):
-        async for update in ask(event.value["text"], conversation):
+    async def ask_example(conversation: Conversation, settings: Settings, event: gr.SelectData):
+        async for update in ask(event.value["text"], conversation, settings):
             yield update
 
     def undo(conversation: Conversation, event: gr.UndoData):
@@ -227,27 +138,88 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
 
     def clear(conversation: Conversation):
         conversation.clear()
-        return [], gr.Textbox(value="", submit_btn=True, stop_btn=False)
+        return [], gr.Textbox(submit_btn=True, stop_btn=False), ""
 
-    async def describe() -> AsyncIterator[tuple]:
-        yield gr.skip(), header_html("Opening the archive and the model…"), gr.skip()
-        session = await ready(opened)
-        examples = [{"text": each, "display_text": each} for each in questions_for(session.library)]
-        chat = gr.Chatbot(placeholder=welcome(session.library), examples=examples)
-        yield chat, *header_and_clock()
+    async def settle(conversation: Conversation, settings: Settings):
+        """After an answer: the conversation as the browser keeps it, and how full the context window is."""
+        if conversation.running or not conversation.turns:
+            return gr.skip(), gr.skip()
+        with suppress(ChatError):
+            room = await answering.room(settings, conversation.turns[-1].messages)
+            return kept.to_json(conversation.id, conversation.turns), about.meter_html(*room)
+        return kept.to_json(conversation.id, conversation.turns), ""
 
-    def header_and_clock():
-        """The header, and the clock that updates it while the title index is being built."""
-        session = opened.result()
-        index = index_line(session.library)
-        return header_html(session.archive_line, session.model_line, index), gr.Timer(active=bool(index))
+    def open_kept(text: str, conversation: Conversation):
+        try:
+            conversation.restore(*kept.from_json(text))
+        except RatsearchError as error:
+            gr.Warning(str(error))
+            return gr.skip(), gr.skip()
+        return conversation.shown(), gr.Textbox(value="", submit_btn=True, stop_btn=False)
+
+    def as_markdown(text: str) -> str:
+        try:
+            return kept.to_markdown(kept.from_json(text)[1])
+        except RatsearchError as error:
+            gr.Warning(str(error))
+            return ""
+
+    def rate(conversation: Conversation, event: gr.LikeData):
+        session, turn = answering.opened.result(), conversation.turns[conversation.turn_at(first_index(event.index))]
+        liked = event.liked if isinstance(event.liked, bool) else None
+        try:
+            feedback.save(turn, liked, session.client.model, session.library.archive.path.name)
+        except OSError as error:
+            gr.Warning(f"This could not be saved: {error.strerror}.")
+
+    async def choose(
+        address, key, model, mode, temperature, max_tokens, prompt, max_steps, keep, token, request: gr.Request
+    ):
+        is_owner = owner.is_asking(request.client.host, request.headers, token or "")
+        server = (address, key) if is_owner else ("", "")
+        settings = Settings.of(*server, model, mode, temperature, max_tokens, prompt, max_steps, keep)
+        return settings, gr.Accordion(visible=is_owner)
+
+    async def test(settings: Settings):
+        try:
+            models = await answering.models(settings)
+        except RatsearchError as error:
+            return about.verdict_html(str(error)), gr.skip()
+        return about.verdict_html(f"It answers. Its models: {', '.join(models) or 'none'}."), gr.Dropdown(models)
+
+    async def describe(request: gr.Request) -> AsyncIterator[tuple]:
+        waiting = [gr.skip()] * 5
+        yield about.header_html("Opening the archive and the model…"), *waiting
+        session = await answering.session()
+        examples = [{"text": each, "display_text": each} for each in about.questions_for(session.library)]
+        chat = gr.Chatbot(placeholder=about.welcome(session.library), examples=examples)
+        models = [session.client.model]
+        with suppress(ChatError):
+            models = await answering.models(answering.defaults)
+        is_owner = owner.is_asking(request.client.host, request.headers)
+        yield *refresh(), chat, gr.Accordion(visible=is_owner), gr.Dropdown(models)
+
+    def refresh():
+        """The header, the facts of the archive, and the clock that updates both while its titles are indexed."""
+        session = answering.opened.result()
+        index = about.index_line(session.library)
+        header = about.header_html(session.archive_line, session.model_line, index)
+        return header, about.archive_html(session.library), gr.Timer(active=bool(index))
+
+    async def ask_script(question: str) -> dict:
+        """One question: {"answer", "stop_reason", "sources": [{"title", "source"}]}."""
+        try:
+            return await answering.ask(question[:MAX_QUESTION_CHARS])
+        except RatsearchError as error:
+            raise gr.Error(answering.explain(error), print_exception=False) from error
 
     with gr.Blocks(title="ratsearch", fill_height=True, fill_width=True, analytics_enabled=False) as page:
-        conversation = gr.State(Conversation)
-        clock = gr.Timer(2, active=False)
+        gr.api(ask_script, api_name="ask", concurrency_limit=None)
+        conversation, settings, clock = gr.State(Conversation), gr.State(answering.defaults), gr.Timer(2, active=False)
+        side = sidebar.build(answering.defaults, asks_token=bool(owner.token))
         with gr.Column(elem_id="page", scale=1):
             with gr.Row(elem_id="top"):
-                header = gr.HTML(header_html(), elem_id="header", padding=False)
+                header = gr.HTML(about.header_html(), elem_id="header", padding=False)
                 new = gr.Button("New chat", elem_id="new", size="sm", min_width=96)
             chat = gr.Chatbot(
                 elem_id="chat",
@@ -259,7 +231,6 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
                 placeholder=f"# `{LOGO}`",
                 editable="user",
                 buttons=["copy"],
-                feedback_options=None,
                 autoscroll=False,  # page.js does it
                 allow_tags=False,
                 latex_delimiters=TEX,
@@ -275,25 +246,38 @@ def build(opened: Future[opening.Session]) -> "gr.Blocks":
                 max_lines=6,
                 max_length=MAX_QUESTION_CHARS,
             )
+            meter = gr.HTML(elem_id="meter", padding=False)
+            snapshot = gr.Textbox(visible="hidden")
 
         private = {"api_visibility": "private", "show_progress": "hidden"}
         at_once = {**private, "queue": False}
-        answering = {**private, "concurrency_id": "answers", "concurrency_limit": 4, "trigger_mode": "multiple"}
-        box.submit(ask, [box, conversation], [chat, box], **answering)
-        chat.retry(retry, conversation, [chat, box], **answering)
-        chat.edit(edit, conversation, [chat, box], **answering)
-        chat.example_select(ask_example, conversation, [chat, box], **answering)
-        chat.undo(undo, conversation, [chat, box], **at_once)
+        answered = {**private, "concurrency_limit": None, "trigger_mode": "multiple"}  # the line is answering's own
+        for event in (
+            box.submit(ask, [box, conversation, settings], [chat, box], **answered),
+            chat.retry(retry, [conversation, settings], [chat, box], **answered),
+            chat.edit(edit, [conversation, settings], [chat, box], **answered),
+            chat.example_select(ask_example, [conversation, settings], [chat, box], **answered),
+            chat.undo(undo, conversation, [chat, box], **at_once),
+            side.open.click(
+                open_kept, [side.chosen, conversation], [chat, box], js="() => [ratsearch.chosen(), null]", **private
+            ),
+        ):
+            event.then(settle, [conversation, settings], [snapshot, meter], **at_once).then(
+                None, snapshot, None, js="ratsearch.keep", **at_once
+            )
         box.stop(Conversation.stop, conversation, None, **at_once)
-        new.click(clear, conversation, [chat, box], **at_once)
-        chat.clear(clear, conversation, [chat, box], **at_once)
-        page.load(describe, None, [chat, header, clock], **private)
-        clock.tick(header_and_clock, None, [header, clock], **at_once)
+        for forget in (new.click, chat.clear):
+            forget(clear, conversation, [chat, box, meter], js="(c) => (ratsearch.fresh(), c)", **at_once)
+        chat.like(rate, conversation, None, **private)
+        side.markdown.click(as_markdown, side.chosen, side.made, js="() => ratsearch.chosen()", **private).then(
+            None, side.made, None, js="ratsearch.asMarkdown", **at_once
+        )
+        changes = [each.change if isinstance(each, gr.Textbox) else each.input for each in side.settings]
+        gr.on(changes, choose, side.settings, [settings, side.server], trigger_mode="multiple", **at_once)
+        side.test.click(test, settings, [side.verdict, side.model], **private)
+        page.load(describe, None, [header, side.archive, clock, chat, side.server, side.model], **private)
+        clock.tick(refresh, None, [header, side.archive, clock], **at_once)
     return page
-
-
-async def ready(opened: Future[opening.Session]) -> opening.Session:
-    return await asyncio.shield(asyncio.wrap_future(opened))
 
 
 def first_index(index: int | tuple[int, ...]) -> int:

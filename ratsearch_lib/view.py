@@ -31,6 +31,14 @@ FRAME_S = 0.2
 RAT = ("  <8=~~", " <8=~~ ", "<8=~~  ", "~~=8>  ", " ~~=8> ", "  ~~=8>")
 MAX_TITLE_CHARS = 80
 
+
+@dataclass(frozen=True, slots=True)
+class InLine:
+    """An event of the page's own: so many questions are answered before this one."""
+
+    ahead: int
+
+
 STOP_REASONS = {
     "length": "The reply was cut off at the model's token limit.",
     "max_steps": "The model went on calling tools, so it was asked to answer with what it had read.",
@@ -98,11 +106,13 @@ class TurnView:
         self._over = False
         self._show_status("Processing…")
 
-    def feed(self, event: Event) -> None:
+    def feed(self, event: Event | InLine) -> None:
         """Take the turn's next event. Once the turn is over, events are ignored."""
         if self._over:
             return
         match event:
+            case InLine(ahead):
+                self._show_status(f"Waiting: {_number(ahead, 'question')} before this one")
             case Prefill(processed, total):
                 self._start_step()
                 self._show_status(_reading(processed, total))

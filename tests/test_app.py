@@ -1,6 +1,8 @@
 """The page, in a real browser: app.py as a child process, with the embedded model once, else a scripted server."""
 
 import itertools
+import json
+import os
 import re
 import shutil
 import signal
@@ -39,13 +41,15 @@ REPLY = itertools.count(1)
 
 
 @contextmanager
-def running_app(*options: str):
+def running_app(*options: str, **environ: str):
     """`python app.py` on a free port; yields its address when it says that it is ready."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     command = [sys.executable, "app.py", "--port", port, *options]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ | environ
+    )
     try:
         said = []
         for line in process.stdout:
@@ -77,10 +81,10 @@ def browser():
 
 
 @contextmanager
-def visit(browser, url: str):
+def visit(browser, url: str, headers=None):
     """A visitor's page. Whatever was done on it, nothing was asked of another address and no script of others ran."""
     asked, refused, dialogs = set(), set(), []  # refused: by the policy of an article's frame, before it was asked
-    context = browser.new_context()
+    context = browser.new_context(extra_http_headers=headers)
     context.on("request", lambda request: asked.add(request.url))
     context.on("requestfailed", lambda request: refused.add(request.url) if by_frame(request) else None)
     page = context.new_page()
@@ -180,9 +184,15 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def url(server, tmp_path_factory):
-    archive = hostile_archive(tmp_path_factory.mktemp("zim") / "hostile.zim")
-    with running_app("--zim", str(archive), "--endpoint", server.base_url) as url:
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("app")
+
+
+@pytest.fixture(scope="module")
+def url(server, folder):
+    archive = hostile_archive(folder / "hostile.zim")
+    options = ("--zim", str(archive), "--endpoint", server.base_url, "--concurrency", "1")
+    with running_app(*options, XDG_DATA_HOME=str(folder)) as url:
         yield url
 
 
@@ -392,6 +402,187 @@ def test_a_server_that_fails_is_explained(page):
     expect(answers(page).last).to_contain_text("Error.")
     expect(answers(page).last).to_contain_text(re.compile("key", re.I))
     answered(page)
+
+
+# Beside the chat
+
+
+def open_sidebar(page, *accordions: str) -> None:
+    page.locator("#side .toggle-button").click()
+    for name in accordions:
+        page.locator("#side button.label-wrap", has_text=name).click()
+
+
+def asked(server) -> list[str]:
+    """The questions of the last request."""
+    return [message["content"] for message in server.requests[-1].json["messages"] if message["role"] == "user"]
+
+
+def test_conversations_are_kept_in_the_browser(page, server, tmp_path):
+    from playwright.sync_api import expect
+
+    ask(page, "Is it *kept*?")
+    answered(page)
+    expect(page.locator("#meter")).to_contain_text(re.compile(r"\d+ of 4,096 tokens"))
+    page.get_by_role("button", name="New chat").click()
+    ask(page, "Two?")
+    answered(page)
+    page.reload()
+    expect(page.locator("#chat .user.message")).to_have_text("Two?")
+
+    open_sidebar(page)
+    kept = page.locator("#kept")
+    expect(kept.locator(".open")).to_have_text(["Two?", "Is it *kept*?"])
+    kept.get_by_role("button", name="Is it *kept*?").click()
+    expect(page.locator("#chat .user.message")).to_have_text("Is it *kept*?")
+    ask(page, "Still?")
+    answered(page)
+    assert asked(server) == ["Is it *kept*?", "Still?"]
+
+    kept.locator("li").first.locator("summary").click()
+    kept.get_by_role("button", name="Rename").first.click()
+    kept.get_by_label("New name").fill("<b>Mine</b>")
+    kept.get_by_label("New name").press("Enter")
+    expect(kept.locator(".open")).to_have_text(["<b>Mine</b>", "Two?"])
+    for label, ending in (("Export (JSON)", ".json"), ("Export (Markdown)", ".md")):
+        kept.locator("li").first.locator("summary").click()
+        with page.expect_download() as download:
+            kept.get_by_role("button", name=label).first.click()
+        assert download.value.suggested_filename.endswith(ending)
+        download.value.save_as(tmp_path / f"kept{ending}")
+        kept.locator("li").first.locator("summary").click()
+    assert "## Is it *kept*?\n\nYou asked: Is it *kept*?" in (tmp_path / "kept.md").read_text("utf-8")
+
+    kept.locator("li").first.locator("summary").click()
+    kept.get_by_role("button", name="Delete").first.click()
+    kept.get_by_role("button", name="Really delete?").click()
+    expect(kept.locator(".open")).to_have_text(["Two?"])
+    page.get_by_role("button", name="New chat").click()
+    kept.locator("input[type=file]").set_input_files(tmp_path / "kept.json")
+    expect(page.locator("#chat .user.message")).to_have_text(["Is it *kept*?", "Still?"])
+    expect(kept.locator(".open")).to_have_text(["Is it *kept*?", "Two?"])
+    (tmp_path / "bad.json").write_text('{"ratsearch": 1, "turns": "<img src=x onerror=window.pwned=1>"}')
+    kept.locator("input[type=file]").set_input_files(tmp_path / "bad.json")
+    expect(page.get_by_text("This is no conversation that ratsearch has kept")).to_be_visible()
+
+
+def test_the_oldest_conversation_makes_room(page):
+    from playwright.sync_api import expect
+
+    page.evaluate("""
+        for (const [id, time] of [["old", 1], ["new", 2]]) localStorage.setItem("ratsearch:conversation:" + id, "x");
+        localStorage.setItem("ratsearch:list", JSON.stringify(
+            [{ id: "old", name: "Old", time: 1, chars: 2e6 }, { id: "new", name: "New", time: 2, chars: 1999900 }]))
+    """)
+    ask(page, "Is there room?")
+    answered(page)
+    open_sidebar(page)
+    expect(page.locator("#kept .open")).to_have_text(["Is there room?", "New"])
+    expect(page.locator("#kept")).to_contain_text("The oldest conversation was removed")
+    assert page.evaluate("localStorage.getItem('ratsearch:conversation:old')") is None
+
+
+def test_settings_of_one_visitor(page, server, browser, url):
+    from playwright.sync_api import expect
+
+    open_sidebar(page, "Settings", "Archive", "Server")
+    expect(page.locator("#archive")).to_contain_text("Bad <img src=x onerror=window.pwned=1> `encyclopedia`")
+    expect(page.locator("#archive")).to_contain_text("eng")
+    page.get_by_label("Temperature").fill("0.5")
+    page.get_by_label("Token budget").fill("77")
+    with page.expect_response(lambda response: "Be a rat." in (response.request.post_data or "")):
+        page.get_by_label("System prompt").fill("Be a rat.")
+    ask(page, "Hello?")
+    answered(page)
+    sent = server.requests[-1].json
+    assert (sent["temperature"], sent["max_tokens"]) == (0.5, 77)
+    assert sent["messages"][0] == {"role": "system", "content": "Be a rat."}
+
+    page.get_by_label("Address").fill(server.base_url)
+    page.get_by_role("button", name="Test").click()
+    expect(page.locator("#verdict")).to_contain_text("It answers. Its models: scripted")
+    page.get_by_label("Address").fill("127.0.0.1:1")
+    page.get_by_role("button", name="Test").click()
+    expect(page.locator("#verdict")).not_to_contain_text("It answers.")
+    expect(page.locator("#verdict")).to_contain_text("127.0.0.1:1")
+    with visit(browser, url, {"X-Forwarded-For": "192.0.2.1"}) as other:
+        ask(other, "Hello?")
+        answered(other)
+        assert server.requests[-1].json["messages"][0]["content"] != "Be a rat."
+        open_sidebar(other, "Settings")
+        expect(other.get_by_label("Temperature")).to_be_visible()
+        expect(other.locator("#side button.label-wrap")).to_have_text([re.compile("Settings"), re.compile("Archive")])
+
+
+def test_waiting_in_line_and_escape(page, server, browser, url):
+    from playwright.sync_api import expect
+
+    ask(page, "Read for ever")
+    assert server.holding.wait(60)
+    with visit(browser, url) as other:
+        ask(other, "And me?")
+        expect(answers(other).last).to_contain_text("Waiting: 1 question before this one")
+        page.keyboard.press("Escape")
+        expect(answers(page).last).to_contain_text("Stopped.")
+        expect(answers(other).last).to_contain_text("You asked: And me?.")
+
+
+def test_enter_twice_asks_once_and_the_edit_box_shows_what_was_typed(page, server):
+    from playwright.sync_api import expect
+
+    before = len(server.requests)
+    box = page.get_by_role("textbox", name="Question")
+    box.fill("Is a[0] \\*b*?")
+    box.press("Enter")
+    box.press("Enter")
+    answered(page)
+    expect(page.locator("#chat .user.message")).to_have_text(["Is a[0] \\*b*?"])
+    assert len([each for each in server.requests[before:] if each.path.endswith("/completions")]) == 1
+    page.get_by_role("button", name="Edit").first.click()
+    edit = page.locator("#chat textarea")
+    edit.focus()
+    expect(edit).to_have_value("\u2060Is a[0] \\*b*?")
+    page.get_by_role("button", name="Submit").first.click()
+    expect(page.locator("#chat .user.message")).to_have_text(["Is a[0] \\*b*?"])
+    answered(page)
+    assert asked(server) == ["Is a[0] \\*b*?"]
+
+
+def test_thumbs(page, folder):
+    ask(page, "Good?")
+    answered(page)
+    page.get_by_role("button", name="Like", exact=True).click()
+    ask(page, "And now?")
+    answered(page)
+    last = json.loads((folder / "ratsearch" / "feedback.jsonl").read_text("utf-8").splitlines()[-1])
+    assert (last["liked"], last["question"], last["archive"]) == (True, "Good?", "hostile.zim")
+
+
+def test_a_script_asks(url):
+    from gradio_client import Client
+
+    client = Client(url, verbose=False, analytics_enabled=False)
+    answer = client.predict("Where do rats sleep in the house?", api_name="/ask")
+    assert answer["answer"].startswith("In blue wool")
+    assert answer["sources"] == [{"title": "House of rats", "source": "hostile.zim/House/Of_rats"}]
+
+
+def test_only_who_knows_the_password_comes_in(browser, server, folder):
+    from playwright.sync_api import expect
+
+    archive = hostile_archive(folder / "locked.zim")
+    options = ("--zim", str(archive), "--endpoint", server.base_url)
+    with running_app(*options, RATSEARCH_AUTH="rat:cheese") as url:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(url)
+        assert page.request.get(url + "archive/locked.zim/rat").status == 401
+        page.get_by_label("username").fill("rat")
+        page.get_by_label("password").fill("cheese")
+        page.get_by_role("button", name="Login").click()
+        expect(page.locator("#header")).to_contain_text("locked.zim")
+        assert page.request.get(url + "archive/locked.zim/rat").status == 200
+        context.close()
 
 
 def test_an_archive_that_is_not_there_ends_the_program_with_a_sentence():

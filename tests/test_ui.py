@@ -26,6 +26,7 @@ from ratsearch_lib.agent.events import (
     Usage,
 )
 from ratsearch_lib.errors import RatsearchError, ServerUnreachable
+from ratsearch_lib.ui import serving
 from ratsearch_lib.ui.conversation import Conversation, batches
 from ratsearch_lib.ui.inert import inert
 from ratsearch_lib.ui.messages import MAX_RESULT_CHARS, as_typed, code_span, fence, turn_messages, typed
@@ -417,9 +418,9 @@ def test_a_host_that_is_not_known_ends_the_program_with_a_sentence():
     assert ended.returncode == 1
     assert ended.stderr.startswith("ratsearch: The page cannot be served at nope.invalid: ")
     with pytest.raises(RatsearchError, match="cannot be served"):
-        app.check_host("x" * 64 + ".invalid")
+        serving.check_host("x" * 64 + ".invalid")
     for known in ("127.0.0.1", "0.0.0.0", "::1", "localhost"):
-        app.check_host(known)
+        serving.check_host(known)
 
 
 def test_nothing_drives_the_terminal_that_the_page_is_started_from(capsys):

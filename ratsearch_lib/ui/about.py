@@ -31,6 +31,31 @@ def index_line(library: Library) -> str:
     return f"title index: {share} (until it is complete, fewer misspelt titles are found)"
 
 
+def archive_html(library: Library) -> str:
+    """What the sidebar says of the archive."""
+    archive = library.archive
+    facts = {
+        "Name": archive.name,
+        "File": archive.path.name,
+        "Date": archive.metadata.get("Date", "").strip(),
+        "Language": archive.language,
+        "Articles": f"{archive.article_count:,}",
+        "Title index": index_line(library).removeprefix("title index: ") or "complete",
+    }
+    rows = (f"<dt>{name}</dt><dd>{html.escape(fact)}</dd>" for name, fact in facts.items() if fact)
+    return f"<dl>{''.join(rows)}</dl>"
+
+
+def meter_html(used: int, window: int) -> str:
+    """How full the context window is."""
+    said = f"{used:,} of {window:,} tokens"
+    return f'<label>Context <meter max="{window}" high="{window * 3 // 4}" value="{used}"></meter> {said}</label>'
+
+
+def verdict_html(text: str) -> str:
+    return f'<p role="status">{html.escape(text)}</p>'
+
+
 def welcome(library: Library) -> str:
     archive = library.archive
     size = f"{archive.article_count:,} articles, on this machine."

@@ -8,10 +8,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
+from uuid import uuid4
 
 from ..agent.events import Event, RunFinished
 from ..errors import ChatError, RatsearchError
-from ..view import TurnView
+from ..view import Panel, TurnView
 from .messages import error_message, turn_messages, user_message
 
 log = logging.getLogger(__name__)
@@ -20,14 +21,16 @@ TICK_S = 0.4  # how often the rat moves while no event comes
 BATCH_S = 0.1  # how long events are collected before the page is drawn again
 
 Run = Callable[[str, list[dict]], AsyncGenerator[Event, None]]  # the agent's `arun`
+Explain = Callable[[RatsearchError], str]
 
 
 @dataclass(slots=True)
 class Turn:
-    """A question, what the page shows for it, and the agent's conversation after it."""
+    """A question, the agent's conversation after it, and what the page shows for it: panels, drawn as messages."""
 
     question: str
     messages: list[dict]
+    panels: list[Panel] = field(default_factory=list)
     shown: list[dict] = field(default_factory=list)
     stop: Callable[[], object] | None = None
 
@@ -37,6 +40,7 @@ class Conversation:
 
     def __init__(self):
         self.turns: list[Turn] = []
+        self.id = uuid4().hex
         self._running: Turn | None = None
 
     @property
@@ -56,7 +60,14 @@ class Conversation:
     def clear(self) -> None:
         """Forget everything; an answer that is being written ends."""
         self.stop()
-        self.turns, self._running = [], None
+        self.turns, self._running, self.id = [], None, uuid4().hex
+
+    def restore(self, id: str, turns: list[Turn]) -> None:
+        """Go on with a conversation that was kept."""
+        self.clear()
+        self.turns, self.id = turns, id or self.id
+        for number, turn in enumerate(turns):
+            turn.shown = [user_message(turn.question), *turn_messages(turn.panels, number)]
 
     def take_back(self, turn: int = -1) -> str:
         """Forget that turn and those after it, and give back its question ("" if there is none)."""
@@ -75,15 +86,17 @@ class Conversation:
                 return number
         return -1
 
-    async def ask(self, question: str, run: Run) -> AsyncGenerator[list[dict], None]:
+    async def ask(self, question: str, run: Run, explain: Explain = str) -> AsyncGenerator[list[dict], None]:
         """Let `run` answer; yields the whole chat whenever it has changed, and at every tick.
 
-        Closing this closes `run`'s generator, and with it the request to the model's server.
+        `explain` says what is wrong where that fails. Closing this closes `run`'s generator, and with it the request to
+        the model's server.
         """
         if self.running or not question.strip():
             return
         before = self.turns[-1].messages if self.turns else []
-        view, turn, number = TurnView(), Turn(question, before), len(self.turns)
+        view, number = TurnView(), len(self.turns)
+        turn = Turn(question, before, view.panels)
         stopped, finished = asyncio.Event(), {}
         turn.stop = partial(asyncio.get_running_loop().call_soon_threadsafe, stopped.set)
         self.turns.append(turn)
@@ -106,7 +119,7 @@ class Conversation:
                             turn.messages = event.messages
                     yield draw()
         except RatsearchError as error:
-            view.fail(str(error))
+            view.fail(explain(error))
             if isinstance(error, ChatError) and error.messages is not None:
                 turn.messages = error.messages
         except Exception as error:

@@ -14,6 +14,8 @@ from .inert import inert
 
 MAX_RESULT_CHARS = 8_000  # of a tool's result on the page; the model saw all of it
 
+MARK = "\N{WORD JOINER}"
+
 # Backslash and "[" become entities: between "\[" and "\]", or "\(" and "\)", the page would draw TeX.
 _SPECIAL = re.compile(r"[\\`*_\[<&|~]|^[ \t]*(?:[-+=#>]|\d+[.)])", re.MULTILINE)
 _ENTITIES = {"\\": "&#92;", "[": "&#91;"}
@@ -109,6 +111,11 @@ def as_typed(text: str) -> str:
 def typed(markdown: str) -> str:
     """What was typed, of Markdown by `as_typed`."""
     return _ESCAPED.sub(lambda found: found[1] or chr(int(found[2])), markdown)
+
+
+def edited(text: str) -> str:
+    """What a person wants to ask instead: page.js marks a box that shows the question as it was typed."""
+    return text[1:] if text.startswith(MARK) else typed(text)
 
 
 def code_span(text: str) -> str:

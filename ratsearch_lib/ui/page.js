@@ -23,3 +23,29 @@
   };
   setInterval(look, 300);
 })();
+
+// Keys, and what is edited.
+(() => {
+  const MARK = "\u2060"; // before a question that stands in the box as it was typed: messages.py takes it off
+  const ENTITIES = { "&#91;": "[", "&#92;": "\\" };
+  let asked = "", when = 0;
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      const stop = document.querySelector("#box .stop-button");
+      if (stop) stop.click();
+    }
+    if (event.key === "Enter" && !event.shiftKey && event.target.matches && event.target.matches("#box textarea")) {
+      const again = event.target.value === asked && event.timeStamp - when < 1000;
+      if (again) { // pressed twice
+        event.preventDefault();
+        event.stopImmediatePropagation();
+      } else [asked, when] = [event.target.value, event.timeStamp];
+    }
+  }, true);
+  document.addEventListener("focusin", (event) => {
+    const box = event.target;
+    if (!box.matches || !box.matches("#chat textarea") || box.value.startsWith(MARK)) return;
+    box.value = MARK + box.value.replace(/\\([!-/:-@[-`{-~])|&#9[12];/g, (found, sign) => sign || ENTITIES[found]);
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+})();

@@ -1,0 +1,76 @@
+"""The sidebar: kept conversations, a visitor's settings, and what is the owner's to set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .answering import MODES, Settings
+
+if TYPE_CHECKING:
+    import gradio as gr
+
+KEPT = '<h2>Conversations</h2><div id="kept"></div>'
+MAX_PROMPT_CHARS = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sidebar:
+    """Its components. `settings` are those of `Settings`, in its order, and the owner's token."""
+
+    settings: list[gr.components.Component]
+    server: gr.Accordion
+    token: gr.Textbox
+    address: gr.Textbox
+    key: gr.Textbox
+    test: gr.Button
+    verdict: gr.HTML
+    model: gr.Dropdown
+    archive: gr.HTML
+    chosen: gr.Textbox
+    open: gr.Button
+    markdown: gr.Button
+    made: gr.Textbox
+
+
+def build(defaults: Settings, *, asks_token: bool) -> Sidebar:
+    import gradio as gr
+
+    with gr.Sidebar(open=False, elem_id="side", width=310):
+        gr.HTML(KEPT, padding=False)
+        with gr.Accordion("Settings", open=False):
+            model = gr.Dropdown([], label="Model", info="empty: the server's first", allow_custom_value=True)
+            mode = gr.Dropdown(
+                list(MODES),
+                value=defaults.mode,
+                label="Mode",
+                info="tools: the model looks things up; guided: ratsearch does, for models that cannot",
+            )
+            temperature = gr.Number(defaults.temperature, label="Temperature", step=0.1)
+            max_tokens = gr.Number(None, label="Token budget", info="of one reply", precision=0)
+            max_steps = gr.Number(
+                defaults.max_steps,
+                label="Maximum steps",
+                info="readings a question",
+                minimum=1,
+                maximum=50,
+                precision=0,
+            )
+            keep = gr.Checkbox(False, label="Keep reasoning", info="in what the model is sent again")
+            prompt = gr.Textbox(
+                defaults.system_prompt, label="System prompt", lines=4, max_lines=10, max_length=MAX_PROMPT_CHARS
+            )
+        with gr.Accordion("Archive", open=False):
+            archive = gr.HTML(elem_id="archive", padding=False)
+        token = gr.Textbox(label="Owner's token", type="password", visible=asks_token)
+        with gr.Accordion("Server", open=False, visible=False) as server:
+            address = gr.Textbox(label="Address", placeholder="localhost:8080", info="empty: as it was started")
+            key = gr.Textbox(label="API key", type="password", info="sent there only; not kept")
+            test = gr.Button("Test", size="sm")
+            verdict = gr.HTML(elem_id="verdict", padding=False)
+        chosen = gr.Textbox(visible="hidden")
+        opens = gr.Button("Open", elem_id="open-kept", visible="hidden")
+        markdown = gr.Button("As Markdown", elem_id="kept-as-markdown", visible="hidden")
+        made = gr.Textbox(visible="hidden")
+    settings = [address, key, model, mode, temperature, max_tokens, prompt, max_steps, keep, token]
+    return Sidebar(settings, server, token, address, key, test, verdict, model, archive, chosen, opens, markdown, made)
