@@ -4,6 +4,8 @@
     ├── ArchiveError          a ZIM file cannot be opened, or is damaged where it was read
     ├── EntryNotFound         the archive holds no such title or path (also a KeyError)
     ├── TitleIndexError       a title index is missing, of another archive, or cannot be written
+    ├── DocumentStoreError    a store of documents cannot be opened, read or written
+    ├── DocumentNotFound      it holds no such chunk or file (also a KeyError)
     ├── ArticleError          a page holds nothing that can be read as an article
     ├── TranscriptError       a transcript cannot be written or read, or holds no such request
     ├── ModelError            weights could not be fetched, or the embedded server did not start
@@ -35,6 +37,16 @@ class EntryNotFound(RatsearchError, KeyError):
 
 class TitleIndexError(RatsearchError):
     """A title index is missing, belongs to another archive or version, or cannot be written."""
+
+
+class DocumentStoreError(RatsearchError):
+    """A store of documents cannot be opened, read or written, or what it is asked to index cannot be."""
+
+
+class DocumentNotFound(RatsearchError, KeyError):
+    """The store holds no such chunk or file."""
+
+    __str__ = Exception.__str__
 
 
 class ArticleError(RatsearchError):

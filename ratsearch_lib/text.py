@@ -117,14 +117,21 @@ def tokens(text: str, language: str | None = None) -> list[str]:
     ['東京', '京都']
     """
     language = (language or "").split("-")[0].lower()
+    return [stemmed(word, language) for word in folded_words(text)]
+
+
+def folded_words(text: str) -> list[str]:
+    """What `tokens` stems: the words, case and width folded, and the pairs of characters.
+
+    >>> folded_words("The rats in 東京都")
+    ['the', 'rats', 'in', '東京', '京都']
+    """
     text = _THOUSANDS.sub("", text)
     if text.isascii():
-        return [_token(word, language) for word in _ASCII_WORD.findall(text.lower())]
+        return _ASCII_WORD.findall(text.lower())
     found = []
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
-        if word.isascii() or not _IS_UNSPACED.match(word):
-            found.append(_token(word, language))
-        elif len(word) == 1:
+        if word.isascii() or len(word) == 1 or not _IS_UNSPACED.match(word):
             found.append(word)
         else:
             found.extend(word[i : i + 2] for i in range(len(word) - 1))
@@ -141,7 +148,8 @@ def words(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=200_000)
-def _token(word: str, language: str) -> str:
+def stemmed(word: str, language: str) -> str:
+    """One of the `folded_words` as a token. `language` is a code of two letters, or "" for unknown."""
     if not word.isascii():
         letters = unicodedata.normalize("NFD", word)
         letters = "".join(c for c in letters if not "\u0300" <= c <= "\u036f")  # not the Indic vowel signs
@@ -158,7 +166,7 @@ def _stemmer(language: str):
         return None
     from Stemmer import Stemmer
 
-    return Stemmer(_STEMMERS[language], 0)  # without its own cache: _token keeps what it stemmed
+    return Stemmer(_STEMMERS[language], 0)  # without its own cache: `stemmed` keeps what it stemmed
 
 
 def guess_language(text: str) -> str | None:

@@ -1,0 +1,207 @@
+"""The inverted index, as segments in the store's own database: what is found commits and rolls back with the record.
+
+A segment holds up to 65,536 documents (here: chunks), numbered from 0, and never changes, but for documents that die:
+`lengths` has -1 for them. For each term, `docs` are the numbers of the documents that hold it (16 bits each), `counts`
+how often (8 or 16 bits each; NULL: once everywhere). Small segments are merged as they grow many, so that a search
+looks into few, and an update writes little (the log-structured merge of O'Neil et al., 1996).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+import numpy as np
+
+MAX_DOCS = 65_536
+FAN_OUT = 8  # so many neighbouring small segments become one
+SMALL = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment's documents. chunks: their ids, ascending; lengths: in tokens, -1 for the dead."""
+
+    id: int
+    n_live: int
+    n_tokens: int
+    chunks: np.ndarray
+    lengths: np.ndarray
+
+    @property
+    def has_dead(self) -> bool:
+        return self.n_live < len(self.chunks)
+
+
+def load(connection: sqlite3.Connection) -> list[Segment]:
+    """All segments, in the order of their chunks."""
+    rows = connection.execute("SELECT id, n_live, n_tokens, chunks, lengths FROM segment")
+    found = [
+        Segment(id, n_live, n_tokens, np.frombuffer(chunks, "<i8"), np.frombuffer(lengths, "<i4"))
+        for id, n_live, n_tokens, chunks, lengths in rows
+    ]
+    return sorted(found, key=lambda segment: segment.chunks[0])
+
+
+class Words(dict):
+    """The number of each folded word's token; a word that is new gets one. `terms` has the tokens by number."""
+
+    def __init__(self, language: str, terms: dict[str, int]):
+        super().__init__()
+        from ..text import stemmed
+
+        self._language, self._terms, self._stemmed = language, terms, stemmed
+
+    def __missing__(self, word: str) -> int:
+        number = self._terms.setdefault(self._stemmed(word, self._language), len(self._terms))
+        self[word] = number
+        return number
+
+
+class Builder:
+    """Collects documents in memory until they are written as one segment."""
+
+    def __init__(self):
+        self._clear()
+
+    def _clear(self) -> None:
+        self._terms: dict[str, int] = {}
+        self._words: dict[str, Words] = {}
+        self._chunks: list[int] = []
+        self._lengths: list[int] = []
+        self._tokens: list[np.ndarray] = []
+        self.n_tokens = 0
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    def add(self, chunk: int, words: list[str], language: str) -> None:
+        """A chunk with its `folded_words`. Chunks come in the order of their ids."""
+        numbers = self._words.get(language)
+        if numbers is None:
+            numbers = self._words[language] = Words(language, self._terms)
+        self._chunks.append(chunk)
+        self._lengths.append(len(words))
+        self._tokens.append(np.fromiter(map(numbers.__getitem__, words), np.uint32, len(words)))
+        self.n_tokens += len(words)
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Write what was collected as a segment, and forget it."""
+        if not self._chunks:
+            return
+        lengths = np.array(self._lengths, "<i4")
+        docs = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
+        terms = np.concatenate(self._tokens).astype(np.uint64)
+        pairs, counts = np.unique(terms << np.uint64(16) | docs, return_counts=True)
+        names = list(self._terms)
+        _write(connection, names, pairs >> np.uint64(16), pairs & np.uint64(0xFFFF), counts,
+               np.array(self._chunks, "<i8"), lengths)  # fmt: skip
+        self._clear()
+
+
+def _write(
+    connection: sqlite3.Connection, names: list[str], terms: np.ndarray, docs: np.ndarray, counts: np.ndarray,
+    chunks: np.ndarray, lengths: np.ndarray,
+) -> None:  # fmt: skip
+    """A segment of the postings (term's number, document, count), which are sorted by the first two."""
+    cursor = connection.execute(
+        "INSERT INTO segment(n_docs, n_live, n_tokens, chunks, lengths) VALUES (?, ?, ?, ?, ?)",
+        (len(chunks), len(chunks), int(lengths.sum()), chunks.tobytes(), lengths.tobytes()),
+    )
+    segment = cursor.lastrowid
+    if not len(terms):
+        return
+    starts = np.flatnonzero(np.concatenate(([True], terms[1:] != terms[:-1])))
+    ends = np.append(starts[1:], len(terms))
+    most = np.maximum.reduceat(counts, starts).tolist()
+    docs_bytes = docs.astype("<u2").tobytes()
+    narrow, wide = np.minimum(counts, 255).astype("u1").tobytes(), counts.astype("<u2").tobytes()
+
+    def row(place: int) -> tuple:
+        start, end, top = starts_list[place], ends_list[place], most[place]
+        times = None if top == 1 else narrow[start:end] if top < 256 else wide[2 * start : 2 * end]
+        return segment, names[numbers[place]], docs_bytes[2 * start : 2 * end], times
+
+    numbers, starts_list, ends_list = terms[starts].tolist(), starts.tolist(), ends.tolist()
+    order = sorted(range(len(numbers)), key=lambda place: names[numbers[place]])
+    connection.executemany("INSERT INTO posting VALUES (?, ?, ?, ?)", map(row, order))
+
+
+def counts_of(docs: np.ndarray, blob: bytes | None) -> np.ndarray | None:
+    """How often each of the documents holds the term; None: once each."""
+    if blob is None:
+        return None
+    return np.frombuffer(blob, "u1" if len(blob) == len(docs) else "<u2")
+
+
+def bury(connection: sqlite3.Connection, chunks: list[int]) -> None:
+    """Mark chunks as dead. They must be in some segment."""
+    gone = np.array(sorted(chunks), "<i8")
+    for segment in load(connection):
+        at = np.searchsorted(segment.chunks, gone)
+        at = at[(at < len(segment.chunks)) & (segment.chunks[np.minimum(at, len(segment.chunks) - 1)] == gone)]
+        at = at[segment.lengths[at] >= 0]
+        if not len(at):
+            continue
+        n_live = segment.n_live - len(at)
+        if not n_live:
+            connection.execute("DELETE FROM posting WHERE segment = ?", (segment.id,))
+            connection.execute("DELETE FROM segment WHERE id = ?", (segment.id,))
+            continue
+        n_tokens = segment.n_tokens - int(segment.lengths[at].sum())
+        lengths = segment.lengths.copy()
+        lengths[at] = -1
+        connection.execute("UPDATE segment SET n_live = ?, n_tokens = ?, lengths = ? WHERE id = ?",
+                           (n_live, n_tokens, lengths.tobytes(), segment.id))  # fmt: skip
+
+
+def tidy(connection: sqlite3.Connection) -> None:
+    """Merge the newest segments while there are many small ones; rewrite a large one that is mostly dead."""
+    while True:
+        tail: list[Segment] = []
+        total = 0
+        segments = load(connection)
+        for segment in reversed(segments):
+            if total + segment.n_live > MAX_DOCS or segment.n_live > max(total, SMALL) * 2:
+                break
+            tail.insert(0, segment)
+            total += segment.n_live
+        if len(tail) < FAN_OUT:
+            break
+        merge(connection, tail)
+    for segment in segments:
+        if segment.n_live * 2 < len(segment.chunks) and len(segment.chunks) > SMALL:
+            merge(connection, [segment])
+
+
+def merge(connection: sqlite3.Connection, segments: list[Segment]) -> None:
+    """Neighbouring segments as one, without the dead."""
+    terms: dict[str, int] = {}
+    keys, counts, offset = [], [], 0
+    for segment in segments:
+        alive = segment.lengths >= 0
+        new = np.cumsum(alive, dtype=np.int64) - 1 + offset
+        offset += segment.n_live
+        rows = connection.execute("SELECT term, docs, counts FROM posting WHERE segment = ?", (segment.id,)).fetchall()
+        docs = np.frombuffer(b"".join(row[1] for row in rows), "<u2")
+        sizes = np.fromiter((len(row[1]) // 2 for row in rows), np.int64, len(rows))
+        numbers = np.fromiter((terms.setdefault(row[0], len(terms)) for row in rows), np.uint64, len(rows))
+        times = np.ones(len(docs), np.int64)
+        start = 0
+        for row, size in zip(rows, sizes.tolist(), strict=True):
+            if row[2] is not None:
+                times[start : start + size] = np.frombuffer(row[2], "u1" if len(row[2]) == size else "<u2")
+            start += size
+        kept = alive[docs]
+        pairs = np.repeat(numbers, sizes)[kept] << np.uint64(16) | new[docs[kept]].astype(np.uint64)
+        keys.append(pairs)
+        counts.append(times[kept])
+    pairs, times = np.concatenate(keys), np.concatenate(counts)
+    order = np.argsort(pairs, kind="stable")
+    pairs, times = pairs[order], times[order]
+    chunks = np.concatenate([segment.chunks[segment.lengths >= 0] for segment in segments])
+    lengths = np.concatenate([segment.lengths[segment.lengths >= 0] for segment in segments])
+    for segment in segments:
+        connection.execute("DELETE FROM posting WHERE segment = ?", (segment.id,))
+        connection.execute("DELETE FROM segment WHERE id = ?", (segment.id,))
+    _write(connection, list(terms), pairs >> np.uint64(16), pairs & np.uint64(0xFFFF), times, chunks, lengths)

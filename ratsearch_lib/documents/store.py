@@ -1,0 +1,362 @@
+"""The store: an SQLite file with the chunks of documents and an index of their words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from threading import RLock
+
+from ..errors import DocumentNotFound, DocumentStoreError
+from ..text import ANALYZER_VERSION, folded_words
+from . import database
+from .chunk import CHUNK_WORDS, MAX_CHUNK_WORDS
+from .lock import writing
+from .segments import Builder
+from .update import Progress, Skipped, Update, Writer, recorded, under
+
+WAIT_S = 10.0  # for another writer
+_SUFFIXES = ("", "-wal", "-shm", "-journal", ".lock")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What indexing did, in files, and how many chunks the store holds now."""
+
+    indexed: int
+    updated: int
+    unchanged: int
+    moved: int
+    removed: int
+    skipped: tuple[Skipped, ...]
+    total_chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A chunk that was found. score: BM25, higher is better; snippet: what of it holds the query's words."""
+
+    id: str
+    path: str
+    title: str
+    chunk: int
+    score: float
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A chunk: the `chunk`th of the file `path`. also_in: other places of the same text, as "PATH#NUMBER"."""
+
+    id: str
+    path: str
+    title: str
+    chunk: int
+    words: int
+    text: str = ""
+    also_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """total_chunks counts equal ones once; avg_chunk_len is in tokens, chunk_size in words."""
+
+    total_chunks: int
+    unique_files: int
+    unique_terms: int
+    avg_chunk_len: float
+    chunk_size: int
+
+
+class DocumentStore:
+    """The store at `path`, which need not exist until something is indexed. Safe for several threads.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "rat.txt").write_text("Rats sleep by day.")
+    >>> store = DocumentStore(folder / "rag.db")
+    >>> store.index(folder).indexed
+    1
+    >>> [(result.title, result.snippet) for result in store.search("sleeping rats")]
+    [('rat.txt', 'Rats sleep by day.')]
+    """
+
+    def __init__(self, path: str | Path, wait_s: float = WAIT_S):
+        self.path = Path(path)
+        self._wait_s = wait_s
+        self._lock = RLock()
+        self._reader: sqlite3.Connection | None = None
+        self._state: tuple[int, object] | None = None  # of the database, and the index as it is in that
+        if self.path.is_dir():
+            raise DocumentStoreError(f"{self.path} is a folder: name a file for the store.")
+
+    # ------------------------------------------------------------------------------------------------- writing
+
+    def index(self, *paths: str | Path, chunk_size: int | None = None, progress: Progress | None = None) -> IndexReport:
+        """Bring the store up to the files and folders `paths`.
+
+        chunk_size  in words; None: as before, at first 300. Files that were cut otherwise are cut again.
+        progress    called with (files done, files to read)
+
+        Links are not followed; `.ragignore` files hold from each path down. DocumentStoreError if a path does not
+        exist (then nothing is done), or the store cannot be written.
+        """
+        if chunk_size is not None and not 1 <= chunk_size <= MAX_CHUNK_WORDS:
+            raise DocumentStoreError(f"A chunk size is a number of words from 1 to {MAX_CHUNK_WORDS:,}.")
+        if not paths:
+            raise DocumentStoreError("There is nothing to index: name files or folders.")
+        roots = [_resolved(path) for path in paths]
+        with self._writing() as connection:
+            size = chunk_size or self._meta(connection, "chunk_size") or CHUNK_WORDS
+            own = frozenset(os.path.realpath(self.path) + suffix for suffix in _SUFFIXES)
+            with _transaction(connection):
+                self._set_meta(connection, "chunk_size", size)
+                known = set((self._meta(connection, "roots") or "").split("\0")) - {""}
+                folders = {recorded(root if os.path.isdir(root) else os.path.dirname(root)) for root in roots}
+                self._set_meta(connection, "roots", "\0".join(sorted(known | folders)))
+            counts = Update(connection, size, own, progress).run(roots)
+            (total,) = connection.execute("SELECT count(*) FROM chunk").fetchone()
+        return IndexReport(
+            counts.indexed, counts.updated, counts.unchanged, counts.moved, counts.removed, tuple(counts.skipped), total
+        )
+
+    def delete(self, id_or_path: str) -> int:
+        """Forget a chunk, a file, or all files below a folder. Returns how many chunks; DocumentNotFound if none."""
+        if not self.path.exists():
+            raise DocumentNotFound(f"There is no {id_or_path} in the store: it is empty.")
+        with self._writing() as connection:
+            writer = Writer(connection)
+            writer.begin()
+            deleted = 0
+            row = connection.execute("SELECT id FROM chunk WHERE key = ?", (_key(id_or_path),)).fetchone()
+            if row:
+                writer.remove_chunk(row[0])
+                deleted = 1
+            else:
+                for path in dict.fromkeys((os.path.realpath(id_or_path), os.path.abspath(id_or_path))):
+                    query = "SELECT id FROM file WHERE path = ? OR (path >= ? AND path < ?)"
+                    for (file,) in connection.execute(query, under(recorded(path))).fetchall():
+                        deleted += writer.remove(file)
+            if not deleted:
+                raise DocumentNotFound(
+                    f"There is no chunk and no file {id_or_path!r} in the store: `list` shows what there is."
+                )
+            writer.commit()
+        return deleted
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        if not self.path.parent.is_dir():
+            raise DocumentStoreError(f"There is no folder {self.path.parent} to keep the store in.")
+        with writing(self.path, self._wait_s), database.explained(self.path):
+            connection = database.open_to_write(self.path)
+            try:
+                if self._meta(connection, "analyzer") != ANALYZER_VERSION:
+                    with _transaction(connection):
+                        _rebuild(connection)
+                        self._set_meta(connection, "analyzer", ANALYZER_VERSION)
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                connection.close()
+
+    @staticmethod
+    def _meta(connection: sqlite3.Connection, name: str):
+        row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return row and row[0]
+
+    @staticmethod
+    def _set_meta(connection: sqlite3.Connection, name: str, value) -> None:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    # ------------------------------------------------------------------------------------------------- reading
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """A connection that sees one state of the store; None while there is no store."""
+        with self._lock, database.explained(self.path):
+            if self._reader is None:
+                if not self.path.exists():
+                    yield None
+                    return
+                self._reader = database.open_to_read(self.path)
+            self._reader.execute("BEGIN")
+            try:
+                yield self._reader
+            finally:
+                self._reader.execute("ROLLBACK")
+
+    def _index(self, connection: sqlite3.Connection):
+        from .search import Index
+
+        connection.execute("SELECT 1 FROM meta LIMIT 1").fetchone()  # now the state is fixed
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if self._state is None or self._state[0] != version:
+            if self._meta(connection, "analyzer") != ANALYZER_VERSION:
+                raise DocumentStoreError(
+                    f"{self.path} was indexed by another version of ratsearch: index anything into it, which brings it "
+                    "up to date."
+                )
+            languages = connection.execute(
+                "SELECT language FROM file WHERE skipped IS NULL GROUP BY language ORDER BY count(*) DESC, language"
+            ).fetchall()
+            self._state = version, (Index(connection), [language for (language,) in languages])
+        return self._state[1]
+
+    def search(self, query: str, k: int = 5) -> list[SearchResult]:
+        """The `k` chunks that answer `query` best, best first; of equal texts one, of equal scores by path."""
+        from .search import parse
+        from .snippet import snippet
+
+        if k < 1:
+            raise DocumentStoreError("A search is for at least 1 result.")
+        with self._reading() as connection:
+            if connection is None:
+                return []
+            index, languages = self._index(connection)
+            parsed = parse(query, languages)
+            found = []
+            for chunk, score in index.search(parsed, k):
+                path, number = connection.execute(
+                    "SELECT path, number FROM place JOIN file ON file.id = file WHERE chunk = ? ORDER BY path, number",
+                    (chunk,),
+                ).fetchone()
+                found.append((-score, path, number, chunk))
+            results = []
+            for score, path, number, chunk in sorted(found)[:k]:
+                key, language, text = connection.execute(
+                    "SELECT key, language, text FROM chunk WHERE id = ?", (chunk,)
+                ).fetchone()
+                shown = snippet(_text(text), parsed.tokens, language)
+                results.append(SearchResult(_id(key), path, PurePath(path).name, number, -score, shown))
+        return results
+
+    def get(self, id: str) -> Chunk:
+        """The chunk with this id, its whole text. DocumentNotFound if there is none."""
+        with self._reading() as connection:
+            row = (
+                connection
+                and connection.execute("SELECT id, key, words, text FROM chunk WHERE key = ?", (_key(id),)).fetchone()
+            )
+            if not row:
+                raise DocumentNotFound(f"There is no chunk {id!r} in the store: a search tells the ids.")
+            return self._chunk(connection, row[0], row[1], row[2], _text(row[3]))
+
+    def list(self) -> list[Chunk]:
+        """Every chunk, without its text, by path and number."""
+        with self._reading() as connection:
+            if connection is None:
+                return []
+            rows = connection.execute(
+                "SELECT chunk.id, key, words, path, number FROM file JOIN place ON file = file.id "
+                "JOIN chunk ON chunk.id = chunk ORDER BY path, number"
+            )
+            found: dict[int, list] = {}
+            for chunk, key, words, path, number in rows:
+                found.setdefault(chunk, [key, words, []])[2].append((path, number))
+            return [_made(key, words, "", places) for key, words, places in found.values()]
+
+    def stats(self) -> Stats:
+        """How much the store holds."""
+        with self._reading() as connection:
+            if connection is None:
+                return Stats(0, 0, 0, 0.0, CHUNK_WORDS)
+            (index, _) = self._index(connection)
+            (files,) = connection.execute("SELECT count(*) FROM file WHERE skipped IS NULL").fetchone()
+            size = self._meta(connection, "chunk_size") or CHUNK_WORDS
+            return Stats(index.n_docs, files, index.count_terms(), index.average, size)
+
+    def roots(self) -> list[str]:
+        """The folders that were indexed, the longest first."""
+        with self._reading() as connection:
+            roots = (connection and self._meta(connection, "roots")) or ""
+        return sorted((root for root in roots.split("\0") if root), key=len, reverse=True)
+
+    def files(self) -> list[str]:
+        """The paths of all files that have chunks."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT path FROM file WHERE skipped IS NULL ORDER BY path") if connection else ()
+            return [path for (path,) in rows]
+
+    def read(self, path: str, first: int = 0, last: int | None = None) -> list[Chunk]:
+        """The chunks of a file from number `first` to `last`, with their texts."""
+        with self._reading() as connection:
+            if connection is None:
+                return []
+            rows = connection.execute(
+                "SELECT key, words, text, number FROM file JOIN place ON file = file.id JOIN chunk ON chunk.id = chunk "
+                "WHERE path = ? AND number BETWEEN ? AND ? ORDER BY number",
+                (path, first, 1 << 60 if last is None else last),
+            )
+            return [_made(key, words, _text(text), [(path, number)]) for key, words, text, number in rows]
+
+    def _chunk(self, connection: sqlite3.Connection, chunk: int, key: int, words: int, text: str) -> Chunk:
+        places = connection.execute(
+            "SELECT path, number FROM place JOIN file ON file.id = file WHERE chunk = ? ORDER BY path, number", (chunk,)
+        ).fetchall()
+        return _made(key, words, text, places)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = self._state = None
+
+    def __enter__(self) -> DocumentStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    yield
+    connection.execute("COMMIT")
+
+
+def _rebuild(connection: sqlite3.Connection) -> None:
+    """The index anew from the record, by the analyzer of this version."""
+    connection.execute("DELETE FROM posting")
+    connection.execute("DELETE FROM segment")
+    builder = Builder()
+    for chunk, language, text in connection.execute("SELECT id, language, text FROM chunk ORDER BY id"):
+        builder.add(chunk, folded_words(_text(text)), language)
+        if builder.n_tokens > 1_500_000 or len(builder) >= 50_000:
+            builder.write(connection)
+    builder.write(connection)
+
+
+def _resolved(path: str | Path) -> str:
+    try:
+        return os.path.realpath(os.path.expanduser(path), strict=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DocumentStoreError(f"{path} cannot be indexed: {reason}. Nothing was done.") from error
+
+
+def _made(key: int, words: int, text: str, places: list[tuple[str, int]]) -> Chunk:
+    path, number = places[0]
+    also = tuple(f"{other}#{where}" for other, where in places[1:])
+    return Chunk(_id(key), path, PurePath(path).name, number, words, text, also)
+
+
+def _text(data: bytes) -> str:
+    return zlib.decompress(data).decode("utf-8")
+
+
+def _id(key: int) -> str:
+    return f"{key & 0xFFFFFFFFFFFFFFFF:016x}"
+
+
+def _key(id: str) -> int | None:
+    if len(id) != 16 or not all(char in "0123456789abcdef" for char in id.lower()):
+        return None
+    number = int(id, 16)
+    return number - (1 << 64) if number >= 1 << 63 else number
