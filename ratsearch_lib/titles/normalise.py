@@ -11,12 +11,12 @@ import unicodedata
 
 NORMALISER_VERSION = 1  # stored in every index; raise it whenever `words` or `normalise` gives anything else
 
-NAME_SYMBOLS = frozenset("+#$")
 MAX_WORD_CHARS = 48  # longer ones are cut: no real word, and no room for them in the index
 
 # Accents, breathings and vowel points that people leave out when typing; marks that make another letter stay.
 _POINTS = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u064b-\u065f\u0670\u0640]")
-_APOSTROPHES = re.compile("['’ʼ`´‘ʻ′]")
+APOSTROPHES = "'’ʼ`´‘ʻ′"
+_APOSTROPHES = re.compile(f"[{APOSTROPHES}]")
 _ACRONYM = re.compile(r"\b(?:[^\W\d_]\.){2,}")  # U.S., J.R.R.
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d\d\d(?!\d))")
 _TAG = re.compile(r"</?[a-z]{1,6}>", re.I)  # some archives have <i>…</i> in titles
@@ -160,6 +160,11 @@ def single_words(title: str) -> list[str]:
     text = fold(text)
     found = _ASCII_WORD.findall(text) if text.isascii() else [match.group() for match in _WORD.finditer(text)]
     return [word[:MAX_WORD_CHARS] for word in found] if len(text) > MAX_WORD_CHARS else found
+
+
+def has_words(text: str) -> bool:
+    """Whether anything in the text is a part of a word."""
+    return _WORD.search(text) is not None
 
 
 def _join_letters(found: list[str]) -> list[str]:
