@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ratsearch_lib.cli.options import Options
 from ratsearch_lib.errors import RatsearchError
 from ratsearch_lib.ui import feedback, kept, serving
-from ratsearch_lib.ui.answering import Answering
+from ratsearch_lib.ui.answering import Answering, Settings
 from ratsearch_lib.ui.articles import article_link
 from ratsearch_lib.ui.conversation import Conversation, Turn
 from ratsearch_lib.ui.line import Line
@@ -200,3 +200,18 @@ def test_thumbs_are_lines_of_a_file(tmp_path, monkeypatch):
         "archive": "a.zim",
     }
     assert second["liked"] is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "temperature", "max_tokens"),
+    [
+        (("", ""), None, None),
+        (("0", "0"), 0, None),
+        (("0,7", "77"), 0.7, 77),
+        (("nan", "inf"), None, None),
+        (("9", "x"), None, None),
+    ],
+)
+def test_settings_that_cannot_be_are_the_servers(typed, temperature, max_tokens):
+    chosen = Settings.of(" ", "", None, "magic", *typed, "Be a rat.", None, True)
+    assert chosen == Settings("", "", "", "auto", temperature, max_tokens, "Be a rat.", 10, True)

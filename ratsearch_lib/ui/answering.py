@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..library import Library
 
 MAX_CLIENTS = 32  # that are remembered
-MAX_TEMPERATURE, MAX_STEPS = 5, 50
+MAX_TEMPERATURE, MAX_TOKENS, MAX_STEPS = 5, 1_000_000, 50
 MODES = ("auto", "tools", "guided")
 
 
@@ -56,8 +56,8 @@ class Settings:
             key.strip(),
             (model or "").strip(),
             mode if mode in MODES else "auto",
-            temperature if temperature is not None and 0 <= temperature <= MAX_TEMPERATURE else None,
-            max_tokens if max_tokens and max_tokens > 0 else None,
+            _number(temperature, 0, MAX_TEMPERATURE),
+            round(tokens) if (tokens := _number(max_tokens, 1, MAX_TOKENS)) else None,
             system_prompt,
             max_steps if max_steps and 0 < max_steps <= MAX_STEPS else cls().max_steps,
             bool(keep_reasoning),
@@ -165,6 +165,14 @@ class Answering:
                 del self._clients[next(iter(self._clients))]
             self._clients[key] = ChatClient(address, model, api_key, **wishes)
         return self._clients[key]
+
+
+def _number(text: str, least: float, most: float) -> float | None:
+    try:
+        number = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return number if least <= number <= most else None
 
 
 def in_background(function: Callable, *args: object) -> Future:

@@ -99,7 +99,9 @@
       chosen = localStorage.getItem(ITEM + item.id);
       document.getElementById("kept-as-markdown").click();
     });
-    more.append(summary, rename, json, markdown, remove);
+    const menu = document.createElement("div");
+    menu.append(rename, json, markdown, remove);
+    more.append(summary, menu);
     line.append(show, more);
     return line;
   };

@@ -30,13 +30,14 @@
     opener = link;
     title.textContent = link.textContent;
     note.textContent = "";
-    document.body.classList.add("reading");
+    document.body.classList.toggle("beside", innerWidth > 900);
+    panel.classList.toggle("over", innerWidth <= 900);
     frame.src = address;
     panel.querySelector("header button:last-child").focus();
   };
 
   const hide = () => {
-    document.body.classList.remove("reading");
+    document.body.classList.remove("beside");
     panel.remove();
     panel = null;
     if (opener && opener.isConnected) opener.focus();
@@ -85,9 +86,11 @@
     page.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
     const found = new URL(page.URL).searchParams.getAll("read").map((passage) => find(page, passage)).filter(Boolean);
     for (const element of found) {
-      element.style.setProperty("background", "#fff1b8", "important");
-      element.style.setProperty("color", "#111", "important");
-      element.style.setProperty("outline", "4px solid #fff1b8", "important");
+      const style = { background: "#fff1b8", color: "#111", "box-shadow": "0 0 0 3px #fff1b8" };
+      for (const [name, value] of Object.entries(style)) element.style.setProperty(name, value, "important");
+      if (page.defaultView.getComputedStyle(element).display !== "block") continue;
+      element.style.display = "flow-root"; // beside an infobox, not under it, where there is room
+      if (element.clientWidth < 180) element.style.display = "";
     }
     if (!found.length) return;
     for (let each = found[0]; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;

@@ -46,8 +46,13 @@ def build(defaults: Settings, *, asks_token: bool) -> Sidebar:
                 label="Mode",
                 info="tools: the model looks things up; guided: ratsearch does, for models that cannot",
             )
-            temperature = gr.Number(defaults.temperature, label="Temperature", step=0.1)
-            max_tokens = gr.Number(None, label="Token budget", info="of one reply", precision=0)
+            temperature = gr.Textbox(
+                "" if defaults.temperature is None else f"{defaults.temperature:g}",
+                label="Temperature",
+                placeholder="the server's",
+                max_length=20,
+            )
+            max_tokens = gr.Textbox(label="Token budget", placeholder="of one reply: no limit", max_length=20)
             max_steps = gr.Number(
                 defaults.max_steps,
                 label="Maximum steps",
