@@ -21,6 +21,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line. Returns the exit status: 0, 1 for failure, 130 for Ctrl-C; exits with 2 on wrong usage."""
     _prepare_streams()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # in order, closing what is open
+    argv = sys.argv[1:] if argv is None else list(argv)
+    if argv[:1] == ["docs"]:  # which speaks JSON, also of wrong usage
+        from .docs import main as docs
+
+        return docs(argv[1:], os.environ)
     parser = _parser()
     args = parser.parse_args(argv)
     try:
@@ -178,4 +183,5 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="N times as fast as it happened; 0: at once",
     )
+    commands.add_parser("docs", help="index your own files and search them; JSON for agents (see ratsearch docs -h)")
     return parser

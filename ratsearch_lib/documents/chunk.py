@@ -49,7 +49,8 @@ def chunks(text: str, size: int = CHUNK_WORDS, kind: str = "prose") -> list[str]
     if kind == "table":
         return _table(text, size)
     levels = (_definitions, _inner_definitions, _paragraphs) if kind == "code" else (_paragraphs,)
-    spans = _finer(text, (0, len(text)), size, levels)
+    whole = (0, len(text))
+    spans = _finer(text, whole, size, levels) if count_words(text) > size else [whole]
     return [chunk for start, end in spans if (chunk := text[start:end].strip("\n").rstrip()) and not chunk.isspace()]
 
 

@@ -72,15 +72,19 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 def open_to_read(path: Path) -> sqlite3.Connection:
     """A connection that cannot write; also where the store, or all its folder, may not be written."""
     with explained(path):
-        name = path.absolute().as_uri()
-        beside = path.with_name(path.name + "-wal").exists()
-        # Where no file can be made beside it, SQLite must be told that nobody else writes.
-        fixed = not beside and not os.access(path.parent, os.W_OK)
+        wal = path.with_name(path.name + "-wal")
+        if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+            mode = "rw"  # then what SQLite puts beside it is removed at the end
+        elif wal.exists() and wal.stat().st_size:
+            mode = "ro"
+        else:
+            mode = "ro&immutable=1"  # no file can be made beside it, and nobody writes
         connection = sqlite3.connect(
-            f"{name}?mode=ro" + ("&immutable=1" if fixed else ""), uri=True, timeout=30, isolation_level=None,
+            f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30, isolation_level=None,
             check_same_thread=False,
         )  # fmt: skip
         try:
+            connection.execute("PRAGMA query_only = 1")
             connection.execute("PRAGMA mmap_size = 268435456")
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             if application != APPLICATION_ID:

@@ -9,6 +9,7 @@ looks into few, and an update writes little (the log-structured merge of O'Neil 
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,7 +70,7 @@ class Builder:
         self._words: dict[str, Words] = {}
         self._chunks: list[int] = []
         self._lengths: list[int] = []
-        self._tokens: list[np.ndarray] = []
+        self._tokens: list[array] = []
         self.n_tokens = 0
 
     def __len__(self) -> int:
@@ -82,7 +83,7 @@ class Builder:
             numbers = self._words[language] = Words(language, self._terms)
         self._chunks.append(chunk)
         self._lengths.append(len(words))
-        self._tokens.append(np.fromiter(map(numbers.__getitem__, words), np.uint32, len(words)))
+        self._tokens.append(array("I", map(numbers.__getitem__, words)))
         self.n_tokens += len(words)
 
     def write(self, connection: sqlite3.Connection) -> None:
@@ -91,7 +92,9 @@ class Builder:
             return
         lengths = np.array(self._lengths, "<i4")
         docs = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
-        terms = np.concatenate(self._tokens).astype(np.uint64)
+        terms = np.concatenate([np.frombuffer(each, np.uintc) for each in self._tokens if each] or [[]]).astype(
+            np.uint64
+        )
         pairs, counts = np.unique(terms << np.uint64(16) | docs, return_counts=True)
         names = list(self._terms)
         _write(connection, names, pairs >> np.uint64(16), pairs & np.uint64(0xFFFF), counts,

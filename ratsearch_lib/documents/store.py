@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -123,6 +123,29 @@ class DocumentStore:
         return IndexReport(
             counts.indexed, counts.updated, counts.unchanged, counts.moved, counts.removed, tuple(counts.skipped), total
         )
+
+    def take_in(
+        self, files: Iterable[tuple[str, Sequence[str], dict]], *, chunk_size: int | None = None, origin: str = ""
+    ) -> tuple[int, int]:
+        """Record files as they were cut elsewhere, each (path, texts of its chunks, columns); all or none of them.
+
+        Returns how many files and chunks.
+        """
+        n_files = n_chunks = 0
+        with self._writing() as connection:
+            writer = Writer(connection)
+            writer.begin()
+            for path, texts, columns in files:
+                writer.write_file(path, texts, **columns)
+                writer.spill()
+                n_files += 1
+                n_chunks += len(texts)
+            if chunk_size:
+                self._set_meta(connection, "chunk_size", chunk_size)
+            if origin:
+                self._set_meta(connection, "origin", origin)
+            writer.commit()
+        return n_files, n_chunks
 
     def delete(self, id_or_path: str) -> int:
         """Forget a chunk, a file, or all files below a folder. Returns how many chunks; DocumentNotFound if none."""
@@ -294,6 +317,36 @@ class DocumentStore:
                 (path, first, 1 << 60 if last is None else last),
             )
             return [_made(key, words, _text(text), [(path, number)]) for key, words, text, number in rows]
+
+    def dump(self) -> Iterator[dict]:
+        """Every file as `transfer.export` writes it."""
+        with self._reading() as connection:
+            if connection is None:
+                return
+            files = connection.execute(
+                "SELECT id, path, language, encoding, chunk_size, size, mtime_ns FROM file WHERE skipped IS NULL "
+                "ORDER BY path"
+            )
+            for file, *columns in files:
+                rows = connection.execute(
+                    "SELECT key, words, text FROM place JOIN chunk ON chunk.id = chunk WHERE file = ? ORDER BY number",
+                    (file,),
+                )
+                names = ("path", "language", "encoding", "chunk_size", "size", "mtime_ns")
+                chunks = [{"id": _id(key), "words": words, "text": _text(text)} for key, words, text in rows]
+                yield {**dict(zip(names, columns, strict=True)), "chunks": chunks}
+
+    def origin(self) -> str | None:
+        """The ragstore index from which the store was made, if it was."""
+        with self._reading() as connection:
+            return connection and self._meta(connection, "origin")
+
+    def verify(self) -> list[str]:
+        """What is wrong with the store, in words: nothing, if it is whole."""
+        from .verify import faults
+
+        with self._reading() as connection:
+            return faults(connection) if connection else []
 
     def _chunk(self, connection: sqlite3.Connection, chunk: int, key: int, words: int, text: str) -> Chunk:
         places = connection.execute(

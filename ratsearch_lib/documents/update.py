@@ -86,6 +86,11 @@ class Writer:
             self.commit()
             self.begin()
 
+    def spill(self) -> None:
+        """Write what is in memory, if it is much, without committing."""
+        if self._builder.n_tokens >= BATCH_TOKENS or len(self._builder) >= BATCH_CHUNKS:
+            self.flush()
+
     def flush(self) -> None:
         """Bring the index up to the record, within the transaction."""
         self._builder.write(self._db)
@@ -133,7 +138,7 @@ class Writer:
             key = key + 1 if key < (1 << 63) - 1 else -(1 << 63)  # another text of the same hash
         chunk = self._db.execute(
             "INSERT INTO chunk(key, words, language, text) VALUES (?, ?, ?, ?)",
-            (key, count_words(text), language, zlib.compress(data, 2)),
+            (key, count_words(text), language, zlib.compress(data, 1)),
         ).lastrowid
         self._builder.add(chunk, folded_words(text), language)
         return chunk
