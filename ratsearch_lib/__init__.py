@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
     from .article import Article, Section
     from .chat.client import ChatClient
     from .chat.local import LocalServer
+    from .documents import DocumentStore
     from .errors import (
         ArchiveError,
         ArticleError,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
         BadReply,
         ChatError,
         ContextOverflow,
+        DocumentNotFound,
+        DocumentStoreError,
         EntryNotFound,
         ModelError,
         ModelNotFound,
@@ -70,10 +73,11 @@ _MODULES = {
     "article": ("Article", "Section"),
     "chat.client": ("ChatClient",),
     "chat.local": ("LocalServer",),
+    "documents": ("DocumentStore",),
     "errors": (
         "ArchiveError", "ArticleError", "AuthenticationFailed", "BadReply", "ChatError", "ContextOverflow",
-        "EntryNotFound", "ModelError", "ModelNotFound", "RatsearchError", "ServerLoading", "ServerUnreachable",
-        "TitleIndexError", "TranscriptError",
+        "DocumentNotFound", "DocumentStoreError", "EntryNotFound", "ModelError", "ModelNotFound", "RatsearchError",
+        "ServerLoading", "ServerUnreachable", "TitleIndexError", "TranscriptError",
     ),
     "library": ("Library",),
     "text": ("Passage",),

@@ -18,6 +18,7 @@ from .text import STOP_WORDS, sentences, tokens
 
 if TYPE_CHECKING:
     from .library import Library
+    from .shelf import Document
     from .tools import ToolContext
 
 FROM_TITLE, FROM_QUESTION, FROM_TEXT, FROM_DISAMBIGUATION = 2, 4, 8, 4  # candidates
@@ -30,7 +31,7 @@ STOP_TOKENS = frozenset(token for word in STOP_WORDS for token in tokens(word))
 class Candidate:
     """An article that may answer; `named` when the title asked for is its own or a redirect's."""
 
-    entry: Entry
+    entry: Entry | Document
     article: Article
     named: bool
 

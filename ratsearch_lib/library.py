@@ -10,18 +10,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .archive import Archive, Entry
 from .article import Article, passages, quotes
-from .choose import best_article, gather
+from .choose import Candidate, best_article, gather
 from .errors import ArchiveError, ArticleError, EntryNotFound, TitleIndexError
 from .leads import LeadIndex, LeadMatch, fuse
+from .shelf import DOCUMENTS, SEARCH_DOCUMENTS, Document, Shelf
 from .spelling import unquoted, without_section
 from .titles import TitleIndex, TitleMatch
 from .titles.background import BackgroundBuild
 from .tools import ReadResult, ToolContext
 from .xapian import search_text, suggest
+
+if TYPE_CHECKING:
+    from .documents import DocumentStore
 
 MAX_CHARS = 65_535
 RELATED = 20
@@ -57,6 +61,7 @@ class Library:
         self._titles = titles
         self._building = building
         self._lock = Lock()
+        self._shelf: Shelf | None = None
         self.index_error = ""  # why there will be no title index
         try:
             self._leads = LeadIndex.open(archive)
@@ -124,6 +129,26 @@ class Library:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def add_documents(self, store: DocumentStore) -> None:
+        """Let the documents of `store` be read too, by name, and searched: `tools` has a second tool then."""
+        self._shelf = Shelf(store)
+
+    @property
+    def tools(self) -> list[Callable[..., str]]:
+        """What to give an agent: `read_article`, and with documents `search_documents`."""
+        return [self.read_article, *([self.search_documents] if self._shelf else [])]
+
+    def search_documents(self, query: str) -> str:
+        """The documents that hold the query's words, by names that `read_article` knows: what the model sees."""
+        return self._shelf.search(query) if self._shelf else "There are no documents to search."
+
+    def document(self, name: str) -> str | None:
+        """The text of the document, or the part of one, that is shown by this name."""
+        document = self._shelf.find(name, exactly=True) if self._shelf else None
+        return document and document.article.lead
+
+    search_documents.schema = SEARCH_DOCUMENTS
+
     def search_titles(self, query: str, limit: int = RELATED) -> list[TitleMatch]:
         """The articles with the nearest titles, best first; from libzim's suggestions until the index is built."""
         titles = self.titles
@@ -167,10 +192,14 @@ class Library:
         return result
 
     def _read(self, wanted: str, context: ToolContext) -> ReadResult:
+        if self._shelf and (document := self._shelf.find(unquoted(wanted), exactly=True)):
+            return self._present_document(document, context)
         for name in dict.fromkeys((wanted, unquoted(wanted))):
             with suppress(EntryNotFound):
                 return self._present(self.archive.entry(name), name, context)
         wanted = unquoted(wanted)
+        if self._shelf and (document := self._shelf.find(wanted)):
+            return self._present_document(document, context)
         if not wanted:
             return ReadResult('Give the title of an article, for example read_article("Oxygen").')
         head, section = without_section(wanted)
@@ -215,6 +244,16 @@ class Library:
         first = f"Article: {article.title}{note}"
         if article.is_disambiguation:
             first = f'"{article.title}" may refer to:'
+        return self._result(first, article, source, context)
+
+    def _present_document(self, document: Document, context: ToolContext) -> ReadResult:
+        source = f"{DOCUMENTS}/{document.name}"
+        return self._result(document.title, document.article, source, context, title=document.name)
+
+    def _result(
+        self, first: str, article: Article, source: str, context: ToolContext, *, title: str | None = None
+    ) -> ReadResult:
+        """What of `article` fits, under the line `first`."""
         if context.max_tokens is None:
             text = article.text(MAX_CHARS - len(first))
         else:
@@ -227,13 +266,17 @@ class Library:
             asked = {"previous_questions": context.previous_questions}
             found["passages"] = tuple(passages(article, context.question, **asked))
             found["quotes"] = tuple(quotes(article, context.question, **asked))
-        return ReadResult(f"{first}\n{body}", article.title, source, **found)
+        return ReadResult(f"{first}\n{body}", title or article.title, source, **found)
 
     def _choose(self, wanted: str, context: ToolContext) -> ReadResult:
         """The article that answers the question best, of those that the title and the question's words lead to."""
         found = gather(self, wanted, context)
+        if self._shelf:
+            found += [Candidate(each, each.article, False) for each in self._shelf.candidates(context.query)]
         best = best_article(found, context.query)
         if best is None:
             return self._related(wanted or context.question)
+        if isinstance(best.entry, Document):
+            return self._present_document(best.entry, context)
         note = "" if best.named else f' (for "{wanted}")'
         return self._present(best.entry, wanted, context, note=note)

@@ -83,6 +83,11 @@ COMMON_WORDS = {
     ),
 }
 
+_COMMON_IN: dict[str, list[str]] = {}  # the languages in which a word is common
+for _code, _words in COMMON_WORDS.items():
+    for _each in _words:
+        _COMMON_IN.setdefault(_each, []).append(_code)
+
 # Scripts written without spaces between words (or, Hangul, with particles joined on): taken as pairs of characters.
 _UNSPACED = (
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"  # Kana, Han, Hangul
@@ -91,9 +96,10 @@ _UNSPACED = (
 )
 # A word may hold combining marks: without them Hindi and its neighbours fall to pieces.
 _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[\u0300-\u036f\u0900-\u0dff])*")
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
+# In text of ASCII, what is no letter or digit, as a space: to split there is several times as fast as any pattern.
+_ASCII_GAPS = {code: " " for code in range(128) if not chr(code).isalnum()}
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d\d\d(?!\d))")
+_THOUSANDS = re.compile(r",(?<=\d,)(?=\d\d\d(?!\d))")  # begins with a literal, which is found fast
 _FOLDED_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
@@ -128,7 +134,7 @@ def folded_words(text: str) -> list[str]:
     """
     text = _THOUSANDS.sub("", text)
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
+        return text.lower().translate(_ASCII_GAPS).split()
     found = []
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         if word.isascii() or len(word) == 1 or not _IS_UNSPACED.match(word):
@@ -176,12 +182,20 @@ def guess_language(text: str) -> str | None:
     'de'
     """
     sample = text[:6000].casefold()
+    if sample.isascii():
+        return _commonest_language(sample.translate(_ASCII_GAPS).split())
     scripts = Counter(_script(c) for c in sample[::7] if c.isalpha())
     script, n = scripts.most_common(1)[0] if scripts else ("latin", 0)
     if script != "latin":
         return script if n * 2 > scripts.total() else None
-    words = _WORD.findall(sample)
-    shares = {code: sum(word in common for word in words) for code, common in COMMON_WORDS.items()}
+    return _commonest_language(_WORD.findall(sample))
+
+
+def _commonest_language(words: list[str]) -> str | None:
+    shares = dict.fromkeys(COMMON_WORDS, 0)
+    for word in words:
+        for code in _COMMON_IN.get(word, ()):
+            shares[code] += 1
     best = max(shares, key=lambda code: shares[code])
     return best if shares[best] * 6 > len(words) > 0 else None
 

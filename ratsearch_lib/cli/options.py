@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from ..errors import ArchiveError, RatsearchError
 from .progress import progress_bar
 from .servers import model_line, open_client
+from .shelf import open_documents
 
 if TYPE_CHECKING:
     from ..agent.loop import Agent
@@ -38,6 +39,7 @@ class Options:
 
     zim            the archive; None: the sample encyclopedia
     zim_reason     why that one, for the header
+    docs           a folder of documents to search too, or a store of them; None: no documents
     endpoint       the chat server's address; None: one found on this machine, or the embedded model
     api_key        for `endpoint` alone
     model          a model's name on the server; None: its first
@@ -51,6 +53,7 @@ class Options:
 
     zim: Path | None = None
     zim_reason: str = "none was asked for"
+    docs: Path | None = None
     endpoint: str | None = None
     api_key: str | None = None
     model: str | None = None
@@ -89,6 +92,12 @@ def add_archive_options(parser: argparse.ArgumentParser) -> None:
         type=_not_empty,
         metavar="FILE",
         help="the ZIM archive to read (else: $RATSEARCH_ZIM, ./wikipedia.zim, the only ./*.zim, a small sample)",
+    )
+    group.add_argument(
+        "--docs",
+        type=_not_empty,
+        metavar="FOLDER",
+        help="your own documents, to be searched and read beside it (or a store made by ratsearch docs)",
     )
 
 
@@ -190,6 +199,7 @@ def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = 
     return Options(
         zim=zim,
         zim_reason=zim_reason,
+        docs=_there(_path(given["docs"], "--docs"), "--docs") if "docs" in given else None,
         endpoint=endpoint,
         api_key=(environ.get("OPENAI_API_KEY") or None) if endpoint else None,
         model=model,
@@ -272,6 +282,12 @@ def _existing(path: Path, origin: str, error: type[RatsearchError] = RatsearchEr
     return path
 
 
+def _there(path: Path, origin: str) -> Path:
+    if not path.exists():
+        raise RatsearchError(f"{origin}: there is no folder {path}.")
+    return path
+
+
 @contextmanager
 def open_session(options: Options, report: Report, *, build: str = "wait") -> Iterator[Session]:
     """Everything that a question needs, closed at the end. `build` as for `Library.open`. Raises RatsearchError."""
@@ -302,17 +318,24 @@ def open_library(options: Options, report: Report, *, build: str = "wait") -> Li
         with progress_bar("Writing the sample encyclopedia", report) as progress:
             path = archive_path(progress)
     with progress_bar(f"Indexing the titles of {path.name}, once", report, unit="entries") as progress:
-        return Library.open(path, build=build, progress=progress)
+        library = Library.open(path, build=build, progress=progress)
+    if options.docs:
+        try:
+            library.add_documents(open_documents(options.docs, report))
+        except RatsearchError:
+            library.close()
+            raise
+    return library
 
 
 def make_agent(options: Options, client: ChatClient, library: Library, transcript: Transcript | None = None) -> Agent:
     """An agent that reads `library`."""
     from ..agent.loop import Agent
 
-    return Agent(client, [library.read_article], mode=options.mode, transcript=transcript)
+    return Agent(client, library.tools, mode=options.mode, transcript=transcript)
 
 
 def archive_line(options: Options, library: Library) -> str:
     """The header's line about the archive: its file, and why that one."""
     name = library.archive.path.name if options.zim else "the sample encyclopedia"
-    return f"{name} ({options.zim_reason})"
+    return f"{name} ({options.zim_reason})" + (f" and the documents of {options.docs}" if options.docs else "")

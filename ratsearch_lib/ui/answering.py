@@ -136,7 +136,7 @@ class Answering:
             return session.agent
         return Agent(
             self._client(session, settings),
-            [session.library.read_article],
+            session.library.tools,
             mode=settings.mode,
             system_prompt=settings.system_prompt,
             max_steps=settings.max_steps,

@@ -1,7 +1,7 @@
 """The archive's own pages, images and styles for the page's reader, at ``/archive/FILE.zim/PATH``.
 
 What an archive holds is hostile: its pages come with a policy under which no script runs and nothing loads but what the
-archive has. ``/archive/?title=TITLE`` leads to the article that a title means.
+archive has. ``/archive/?title=TITLE`` leads to the article that a title means, ``/archive/documents/NAME`` to a document's text.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlencode
 
 from ..errors import ArchiveError, EntryNotFound
+from ..shelf import DOCUMENTS
 from .headers import frame_policy, is_logged_in
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class ArchivePages:
                 title = parse_qs(scope["query_string"].decode("latin-1")).get("title", [""])[0]
                 if not file and title:
                     response = moved(library.archive.entry(title).path)
+                elif file == DOCUMENTS and (text := library.document(path)) is not None:
+                    response = Response(text, media_type="text/plain")
                 elif file != library.archive.path.name:
                     response = _message(f"The archive {file} is not open.", 404)
                 else:
