@@ -13,6 +13,7 @@ WIKI = '<h1>T</h1><div class="mw-parser-output"><p>First.</p>'
 PAGES = {
     "nested": WIKI + "<div>" * 50_000 + "deep" + "</div>" * 50_000,
     "nested, not closed": WIKI + "<div>" * 50_000 + "deep",
+    "nested, with the ends of others": WIKI + "<div></b></x>x" * 40_000,
     "nested formats": WIKI + "<b>" * 50_000 + "deep",
     "formats opened anew": WIKI + "".join(f"<b id=x{n}>" for n in range(2000)) + "<p>x" * 2000,
     "formats in paragraphs": WIKI + "".join(f"<p><i id=x{n}>t" for n in range(5000)),
@@ -26,6 +27,8 @@ PAGES = {
     + "/".join(f"a{n}" for n in range(50_000))
     + ">deep</div>",
     "spans": WIKI + "<table class=wikitable>" + ("<tr>" + "<td colspan=1000 rowspan=65000>x" * 50) * 300,
+    "readings without their words": WIKI + "<rp>" * 120_000,
+    "empty lines": "<p>First.</p>" + "<td>\n" * 40_000,
     "entities": '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + WIKI + "<p>&b;</p>",
     "nulls": WIKI.replace("First", "F\0irst") + "\0" * 10_000,
     "selects": WIKI + "<select><option>" * 10_000,

@@ -29,6 +29,7 @@ _HEADING = re.compile(r"(#{1,6}) +(.+)")
 _BULLET = re.compile(r"^(\s*)\* ")
 _ESCAPED = re.compile(r"^(\s*(?:\d+)?)\\([-+.#])")  # html2text guards against lists where there are none
 _BLANK_LINES = re.compile(r"\n{3,}")
+_EMPTINESS = re.compile(r"(?:\n[^\S\n]*){50,}")  # html2text takes the square of its lines
 
 
 def article(root: LexborNode, title: str) -> Article | None:
@@ -38,7 +39,7 @@ def article(root: LexborNode, title: str) -> Article | None:
     for node in root.css("[style]"):
         if rules.HIDDEN_STYLE.search(node.attributes.get("style") or ""):
             node.decompose()
-    html = root.html or ""
+    html = _EMPTINESS.sub("\n\n", root.html or "")
     if len(html) > MAX_HTML_CHARS or depth(html) > MAX_DEPTH:
         return None
     links = _links(root)
@@ -78,7 +79,7 @@ def _cut(markdown: str, title: str) -> tuple[str, tuple[Section, ...]]:
         elif heading[2].strip().casefold() != title.casefold():
             parts.append((max(2, len(heading[1])), heading[2].strip(), []))
     texts = [
-        (level, heading, re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")) for level, heading, lines in parts
+        (level, heading, _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip("\n")) for level, heading, lines in parts
     ]
     lead = texts[0][2].strip()
     sections = [Section(level, heading, text) for level, heading, text in texts[1:] if text.strip() or heading]

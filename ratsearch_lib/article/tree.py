@@ -8,8 +8,7 @@ beyond the limits is taken out before it is parsed.
 from __future__ import annotations
 
 import re
-from itertools import accumulate, islice
-from operator import sub
+from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -31,7 +30,7 @@ _QUOTED = re.compile(r"""=\s*(?:"[^"]*"?|'[^']*'?)""")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]+)""", re.I)
 _VOID = names("area base br col embed hr img input link meta param source track wbr")
 # Closed by the next of their kind or by their parent's end: left open, they do not nest.
-_SELF_CLOSING = names("p li dd dt tr td th thead tbody tfoot option rt rp")
+_SELF_CLOSING = names("p li dd dt tr td th thead tbody tfoot option")
 _FORMS = names("select option optgroup")
 _FORMATS = names("a b big code em font i nobr s small strike strong tt u")
 
@@ -99,28 +98,46 @@ def _without(html: str, unwanted: frozenset[str]) -> str:
 
 def _without_deeper(html: str) -> str:
     """`html` without the tags that lead deeper than MAX_DEPTH."""
-    steps, depth = _Steps(), 0
+    nesting = _Nesting()
 
     def keep(tag: re.Match) -> str:
-        nonlocal depth
-        step = steps[tag[1]]
-        depth = max(0, depth + step)
-        return " " if step and depth - min(0, step) > MAX_DEPTH else tag[0]
+        before = nesting.depth
+        nesting.add(tag[1])
+        return " " if max(before, nesting.depth) > MAX_DEPTH else tag[0]
 
     return _WHOLE_TAG.sub(keep, html)
 
 
-class _Steps(dict):
-    """How far each tag leads down, by name ("div", "/div"): worked out once for each name.
+class _Nesting:
+    """How deep a page's tags ("div", "/div") lead, formatting elements counted tenfold: each block that follows opens
+    anew those left open.
 
-    Formatting elements weigh ten times as much: each block that follows opens anew those left open.
+    A closing tag leads up only where its element is open: the parser passes over others.
     """
 
-    def __missing__(self, tag: str) -> int:
+    def __init__(self) -> None:
+        self.depth = self.deepest = 0
+        self._open: dict[str, int] = {}
+        self._kinds: dict[str, tuple[int, str]] = {}  # of a tag: the step it leads down or up, its name
+
+    def add(self, *tags: str) -> None:
+        is_open, kinds = self._open, self._kinds
+        for tag in tags:
+            step, name = kinds.get(tag) or self._kind(tag)
+            if step > 0:
+                is_open[name] = is_open.get(name, 0) + 1
+                self.depth += step
+                if self.depth > self.deepest:
+                    self.deepest = self.depth
+            elif step and is_open.get(name):
+                is_open[name] -= 1
+                self.depth += step
+
+    def _kind(self, tag: str) -> tuple[int, str]:
         name = tag.lstrip("/").lower()
         step = 0 if name in _VOID or name in _SELF_CLOSING else 10 if name in _FORMATS else 1
-        self[tag] = step = -step if tag[0] == "/" else step
-        return step
+        self._kinds[tag] = kind = (-step if tag[0] == "/" else step), name
+        return kind
 
 
 def depth(html: str) -> int:
@@ -129,6 +146,6 @@ def depth(html: str) -> int:
 
 
 def _depth(tags: list[str]) -> int:
-    # The greatest sum of steps, less the least before it: a step up from the ground leads nowhere.
-    sums = list(accumulate(map(_Steps().__getitem__, tags), initial=0))
-    return max(map(sub, sums, accumulate(sums, min)))
+    nesting = _Nesting()
+    nesting.add(*tags)
+    return nesting.deepest
