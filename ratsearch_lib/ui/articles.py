@@ -1,7 +1,8 @@
 """The archive's own pages, images and styles for the page's reader, at ``/archive/FILE.zim/PATH``.
 
 What an archive holds is hostile: its pages come with a policy under which no script runs and nothing loads but what the
-archive has. ``/archive/?title=TITLE`` leads to the article that a title means, ``/archive/documents/NAME`` to a document's text.
+archive has. ``/archive/?title=TITLE`` leads to the article that a title means; a document's text is at
+``/archive/documents/NAME``.
 """
 
 from __future__ import annotations
