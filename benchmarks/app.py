@@ -2,10 +2,11 @@
 
     python -m benchmarks.app [--json]
 
-A server started here streams 500 deltas, 100 a second, after one reading of an article of 65,535 characters (of
-which the model is given what answers best); app.py runs as a child process and headless Chromium looks at it. `lag_s`: from the last delta's sending until the page shows
-the answer whole, `frame_ms` the page's longest pause meanwhile, for conversations of 20 and 200 messages; `chat_s` is
-what the same answer takes that is only received, not shown: five seconds. Needs Debian's chromium and playwright.
+A server started here streams 500 deltas, 100 a second, after one reading of an article of 65,535 characters (of which
+the model is given what answers best); app.py runs as a child process and headless Chromium looks at it. `lag_s`: from
+the last delta's sending until the page shows the answer whole, `frame_ms` the page's longest pause meanwhile, for
+conversations of 20 and 200 messages; `chat_s` is what the same answer takes that is only received, not shown: five
+seconds. Needs Debian's chromium and playwright.
 """
 
 from __future__ import annotations
