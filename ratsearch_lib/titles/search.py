@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from operator import mul
+from typing import TYPE_CHECKING, NamedTuple
 
 from .normalise import exact_term, normalise, readable, words
 from .variants import NOISE, OPENINGS, Variant, is_question, minor_words, variants
@@ -25,6 +26,7 @@ ANY_OF, ALL_OF = 80, 40  # candidates
 ALL_OF_MAX_TITLES = 200_000  # no intersection when even the rarest word is in more titles than this
 COMMON, RARE = 0.01, 0.002  # a word in more than 1 % of titles is not searched for beside one in under 0.2 %
 NOISE_WEIGHT = 0.35
+NOISE_IN_TITLE, ASIDE_IN_TITLE = 0.3, 0.45  # of words that the query lacks
 
 # Of the score. Searched on a sixth of title_queries.jsonl, checked on another sixth, then rounded; the weights of names
 # and of parentheses below were set by hand on whole sets of it. Only queries that are not in that file are a fair test.
@@ -60,8 +62,7 @@ class Query:
     frequencies: list[int] = field(default_factory=list)  # per query word: titles with its most frequent variant
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A title in the index, and how well it fits a query.
 
     covered, title_covered  the shares of the query's words and of the title's that are found in the other
@@ -78,7 +79,7 @@ class Scored:
 
 def find(text: str, index: WordIndex, titles: ArchiveTitles | StoredTitles) -> list[Scored]:
     """The titles nearest to the text, best first."""
-    cut: dict[int, tuple[str, list[str]]] = {}
+    cut: dict[int, Cut] = {}
     found: list[Scored] = []
     if len(words(text[:MAX_QUERY_CHARS])) > 1:
         query = prepare(text, index)
@@ -180,79 +181,102 @@ def rank(
     positions: list[int],
     index: WordIndex,
     titles: ArchiveTitles | StoredTitles,
-    cut: dict[int, tuple[str, list[str]]],
+    cut: dict[int, Cut],
 ) -> list[Scored]:
     """The candidates, best first; ties go by position, the same way every time.
 
     cut  remembers titles and their words by position, for a second pass
     """
-    from rapidfuzz import fuzz
-
-    total = sum(query.weights) or 1.0
-    own_words = set(query.words)
-    best_typed = query.text[:1].upper() + query.text[1:]
-    typed = " ".join(query.words)
-    typed_sorted = " ".join(sorted(query.words))
-    lowered = query.text.lower()
-    key = normalise(query.text)
-    scored = []
     for position in positions:
         if position not in cut:
-            title = titles.title(position)
-            cut[position] = title, words(title)
-        title, title_words = cut[position]
-        if not title:
-            continue
-        likeness, matched = _match(query, title_words)
-        covered = sum(map(_product, likeness, query.weights)) / total
-        parenthesis = _PARENTHESIS.search(title)
-        aside = words(parenthesis.group(1)) if parenthesis else ()
-        title_total = title_covered = 0.0
-        for word in set(title_words):
-            weight = index.weight(word)
-            if word in NOISE and word not in own_words:
-                weight *= 0.3
-            share = matched.get(word, 0.0)
-            if not share and word in aside:
-                weight *= 0.45
-            title_total += weight
-            title_covered += weight * share
-        joined = " ".join(title_words)
-        title_covered /= title_total or 1.0
+            cut[position] = _cut(titles.title(position))
+    positions = [position for position in positions if cut[position].title]
+    typed = " ".join(query.words)
+    likenesses = zip(
+        _ratios(typed, [cut[position].joined for position in positions]),
+        _ratios(" ".join(sorted(query.words)), [cut[position].sorted for position in positions]),
+        _ratios(query.text[:1].upper() + query.text[1:], [cut[position].title for position in positions]),
+        strict=True,
+    )
+    lowered, key = query.text.lower(), normalise(query.text)
+    weights: dict[str, float] = {}
+    scored = []
+    for position, (in_order, any_order, case) in zip(positions, likenesses, strict=True):
+        title = cut[position]
+        covered, title_covered = _coverage(query, title, index, weights)
         score = QUERY_COVERED * covered + TITLE_COVERED * title_covered
-        score += IN_ORDER * fuzz.ratio(typed, joined) / 100
-        score += ANY_ORDER * fuzz.ratio(typed_sorted, " ".join(sorted(title_words))) / 100
-        if joined == typed and normalise(title) == key:
+        score += IN_ORDER * in_order + ANY_ORDER * any_order + CASE * case + PER_WORD * title.count
+        same_words = title.joined == typed
+        if same_words and normalise(title.title) == key:
             score += SAME
-        if len(title) == len(lowered) and title.lower() == lowered:
+        if len(title.title) == len(lowered) and title.title.lower() == lowered:
             score += SAME_LETTERS
-        if title == query.text:
+        if title.title == query.text:
             score += LITERAL
-        score += CASE * fuzz.ratio(best_typed, title) / 100
-        score += PER_WORD * len(title_words)
         score = min(1.0, max(0.0, score * SCALE))
-        scored.append(Scored(score, position, title, covered, title_covered, joined == typed))
+        scored.append(Scored(score, position, title.title, covered, title_covered, same_words))
     scored.sort(key=lambda each: (-each.score, each.position))
     return scored
 
 
-def _product(a: float, b: float) -> float:
-    return a * b
+class Cut(NamedTuple):
+    """A title and its words: how many, which ones, which of them in a parenthesis at the end; in order, in any order."""
+
+    title: str
+    count: int
+    words: tuple[str, ...]  # each once, in order: sums over them are the same on every run
+    aside: frozenset[str]
+    joined: str
+    sorted: str
 
 
-def _match(query: Query, title_words: list[str]) -> tuple[list[float], dict[str, float]]:
-    """How well each query word is found in the title, and each title word in the query."""
-    likeness = [0.0] * len(query.words)
-    matched: dict[str, float] = {}
-    present = set(title_words)
-    for word in present:
-        for place, alike in query.single.get(word, ()):
-            likeness[place] = max(likeness[place], alike)
-            matched[word] = max(matched.get(word, 0.0), alike)
+def _cut(title: str) -> Cut:
+    found = words(title)
+    parenthesis = _PARENTHESIS.search(title) if title[-1:] == ")" else None
+    aside = frozenset(words(parenthesis.group(1))) if parenthesis else frozenset()
+    return Cut(title, len(found), tuple(dict.fromkeys(found)), aside, " ".join(found), " ".join(sorted(found)))
+
+
+def _ratios(text: str, others: list[str]) -> list[float]:
+    """How alike in letters the text is to each of the others, 0…1."""
+    from rapidfuzz import fuzz
+
+    ratio = fuzz.ratio
+    return [ratio(text, other) / 100 for other in others]
+
+
+def _coverage(query: Query, title: Cut, index: WordIndex, weights: dict[str, float]) -> tuple[float, float]:
+    """The shares of the query's words that are found in the title, and of the title's that are in the query.
+
+    weights  remembers those of title words
+    """
+    likeness = [0.0] * len(query.words)  # of each query word to a title word
+    matched: dict[str, float] = {}  # and of each title word to a query word
+    single = query.single
+    for word in title.words:
+        best = 0.0
+        for place, alike in single.get(word, ()):
+            if alike > likeness[place]:
+                likeness[place] = alike
+            if alike > best:
+                best = alike
+        matched[word] = best
     for variant in query.several:
-        if present.issuperset(variant.words):
+        if all(word in title.words for word in variant.words):
             for place in variant.places:
                 likeness[place] = max(likeness[place], variant.likeness)
             for word in variant.words:
-                matched[word] = max(matched.get(word, 0.0), variant.likeness)
-    return likeness, matched
+                matched[word] = max(matched[word], variant.likeness)
+    total = found = 0.0
+    for word, share in matched.items():
+        weight = weights.get(word)
+        if weight is None:
+            noise = word in NOISE and word not in query.words
+            weight = weights[word] = index.weight(word) * (NOISE_IN_TITLE if noise else 1.0)
+        if share:
+            found += weight * share
+        elif word in title.aside:
+            weight *= ASIDE_IN_TITLE
+        total += weight
+    covered = sum(map(mul, likeness, query.weights)) / (sum(query.weights) or 1.0)
+    return covered, found / (total or 1.0)
