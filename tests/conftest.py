@@ -1,6 +1,7 @@
 """Fixtures that several test modules share. Real parts only: nothing here stands in for code under test."""
 
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -14,6 +15,9 @@ from ratsearch_lib.errors import ModelError
 slow = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=slow, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("tests")
+
+# Where a shell started the tests in the background, they and the programs they start would ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"

@@ -220,7 +220,7 @@ def rank(
 
 
 class Cut(NamedTuple):
-    """A title and its words: how many, which ones, which of them in a parenthesis at the end; in order, in any order."""
+    """A title and its words: how many, which, which of them in a parenthesis at the end; in order, in any order."""
 
     title: str
     count: int
