@@ -96,6 +96,8 @@ def find(text: str, index: WordIndex, titles: ArchiveTitles | StoredTitles) -> l
 def prepare(text: str, index: WordIndex, *, wide: bool = False) -> Query:
     text = readable(text[:MAX_QUERY_CHARS])
     query = Query(text, words(text)[:MAX_QUERY_WORDS])
+    if query.words[-1:] == ["list"] and len(query.words) > 1:  # "dog breeds list": an encyclopedia has it the other way
+        query.words = ["list", "of", *query.words[:-1]]
     count = len(query.words)
     query.groups = [{} for _ in range(count)]
     query.frequencies = [1] * count
