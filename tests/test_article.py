@@ -97,6 +97,16 @@ def test_a_formula_stands_there_once(formula):
     assert wiki(f"<h1>X</h1><p>Mass: {formula}.</p>").lead == "Mass: $E=mc^{2}$."
 
 
+def test_a_formula_of_its_own_is_a_line_once():
+    block = MATH.replace("span", "div").replace("inline", "display").replace("<math", "<math display='block'")
+    assert wiki(f"<h1>X</h1><p>Mass:</p>{block}<p>So it is.</p>").lead == "Mass:\n\n$$E=mc^{2}$$\n\nSo it is."
+
+
+def test_reference_marks_in_plain_text_are_left_out_but_no_others():
+    page = wiki("<h1>X</h1><p>It sold well.[35] Lists count from 1, so a[2] and f(x)[1] are others.[36]</p>")
+    assert page.lead == "It sold well. Lists count from 1, so a[2] and f(x)[1] are others."
+
+
 def test_super_and_subscripts():
     lead = wiki(
         "<h1>X</h1><p>H<sub>2</sub>O, 10<sup>−3</sup> m, 1<sup>st</sup>, x<sub>max+1</sub>, e<sup>ab c</sup></p>"

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 from .rules import names
 
 MAX_CHARS = 4_500_000  # the largest real pages have 4 million, and 45,000 tags
-MAX_TAGS = 120_000
+MAX_TAGS = 70_000
 MAX_DEPTH = 200
 MAX_SELECTS = 200
 MAX_ATTRIBUTES = 300  # of an element

@@ -22,6 +22,7 @@ BLOCKS = rules.names(
     hgroup search menu dir"""
 )
 _HEADINGS = {"h1": 2, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+_TYPED_MARK = re.compile(r"(?<=[.,;:!?”\"’])\[\d{1,3}\](?=[\s\[]|$)")  # a reference that came in as plain text
 _LANGUAGE = re.compile(r"(?:mw-highlight-lang-|brush:\s*|language-|lang-|source-)([A-Za-z0-9_+#-]+)")
 
 
@@ -68,6 +69,8 @@ class Walker:
         if self.buffer:
             text = clean("".join(self.buffer))
             self.buffer = []
+            if "[" in text:
+                text = _TYPED_MARK.sub("", text)
             if text:
                 self.emit(text)
 
@@ -148,7 +151,7 @@ class Walker:
         classes = attributes.get("class") or ""
         if attributes and self.skips(tag, attributes) and not _swallows(node, classes):
             return
-        if tag not in BLOCKS:
+        if tag not in BLOCKS or "mwe-math-element" in classes:
             inline.write(self, node, tag, attributes, classes, depth)
         elif self.in_cell:
             self._block_in_cell(node, tag, classes, depth)
