@@ -163,8 +163,8 @@ class Turn:
         wanted = min(MAX_RESULT_TOKENS, max(MIN_RESULT_TOKENS, self._window.size // 4))
         trimmed = self._window.fit(self.messages, calls * wanted)
         left = self._window.max_prompt - self._window.count(self.messages)
-        share = int(left / calls / self._client.calibration.ratio)
-        self._context.max_tokens = max(MIN_RESULT_TOKENS, min(MAX_RESULT_TOKENS, share))
+        share = min(MAX_RESULT_TOKENS, left / calls) / self._client.calibration.ratio  # in tokens as we estimate them
+        self._context.max_tokens = max(MIN_RESULT_TOKENS, int(share))
         return self._forget(trimmed) if trimmed else None
 
     def _forget(self, trimmed: Trimmed) -> ContextTrimmed:
