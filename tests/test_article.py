@@ -3,7 +3,7 @@
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ratsearch_lib.article import Article, Section
@@ -236,6 +236,7 @@ MARKUP = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=8)), max_s
 
 @settings(max_examples=80, deadline=None)
 @given(MARKUP, st.booleans())
+@example("#", False)
 def test_any_markup_gives_an_article_or_an_article_error(markup, in_wiki):
     page = f'<div class="mw-parser-output">{markup}' if in_wiki else markup
     try:

@@ -38,7 +38,8 @@ def parse(html: str | bytes, title: str | None = None) -> Article:
         article = Article(title, lead)
     language = page.root.attributes.get("lang") or "" if page.root is not None else ""
     if not article.title:
-        first = next((line for line in article.text().split("\n")[1:] if line.strip("# ")), "")
+        lines = [line for line in article.text().split("\n")[1:] if line.strip()]
+        first = next((line for line in lines if line.strip("# ")), "".join(lines[:1]))
         article = replace(article, title=first if len(first) <= 60 else first[:60].rsplit(" ", 1)[0] + "…")
     return replace(article, redirect_to=redirect_to, language=language)
 
