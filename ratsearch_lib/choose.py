@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .tools import ToolContext
 
 FROM_TITLE, FROM_QUESTION, FROM_TEXT, FROM_DISAMBIGUATION = 2, 4, 8, 4  # candidates
-MIN_COVERAGE = 0.45  # of the question's words, weighted by rarity, that its best paragraph must hold
+MIN_COVERAGE = 0.40  # of the question's words, weighted by rarity, that its best paragraph must hold
 PARAGRAPH_WEIGHT, LEAD_WEIGHT, SUBJECT_WEIGHT = 0.5, 1.1, 1.2
 STOP_TOKENS = frozenset(token for word in STOP_WORDS for token in tokens(word))
 
