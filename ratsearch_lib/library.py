@@ -94,6 +94,11 @@ class Library:
         return cls(archive, building=BackgroundBuild(archive.path))
 
     @property
+    def archives(self) -> list[Archive]:
+        """The archives that are read here."""
+        return [self.archive]
+
+    @property
     def titles(self) -> TitleIndex | None:
         """The title index; None as long as there is none."""
         with self._lock:

@@ -84,6 +84,10 @@ def _run(args: argparse.Namespace) -> int:
             from .index import index
 
             return index(options, out, err.line, leads=args.leads)
+        case "mcp":
+            from .mcp import serve
+
+            return serve(options, args, os.environ, err.line)
         case "ask":
             with open_session(options, err.line) as session:
                 return commands.ask(session, args.question, out, err, verbose=args.verbose)
@@ -169,6 +173,16 @@ def _parser() -> argparse.ArgumentParser:
         help="also index each article's first paragraph, which finds related articles for descriptions and questions",
     )
     add_archive_options(index)
+
+    from .mcp import add_mcp_options
+
+    mcp = add(
+        "mcp",
+        "serve read_article to other programs over the Model Context Protocol",
+        epilog="Without --http it speaks over standard input and output, for a client that starts it. The client's "
+        "configuration stands in README.",
+    )
+    add_mcp_options(mcp)
 
     replay = add(
         "replay",
