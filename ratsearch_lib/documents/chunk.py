@@ -7,8 +7,9 @@ cut at the next finer joint: sentences, lines, words, and in an endless word any
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 
 CHUNK_WORDS = 300
 MAX_CHUNK_WORDS = 10_000
@@ -23,7 +24,9 @@ _PARAGRAPH_END = re.compile(r"\n(?:[^\S\n]*\n)+|\n(?=\.(?:[PLTI]?P|S[HSh]|Pp|It|
 _LINE = re.compile(r"[^\n]*\n?")
 _HEADING = re.compile(r"#{1,6}\s[^\n]*|[^\n]+\n(?:=+|-+)|\.S[HSh]\b[^\n]*|={2,6} [^\n]* ={2,6}")
 _UNIT = re.compile(rf"[{_UNSPACED_CHARS}]{{1,2}}|[^\s{_UNSPACED_CHARS}]{{1,{LONG_WORD}}}")
-_ASCII_UNIT = re.compile(rf"\S{{1,{LONG_WORD}}}")
+_RANGES = tuple((ord(first), ord(last)) for first, last in re.findall("(.)-(.)", _UNSPACED_CHARS))
+_IS_SPACE = bytes(chr(code).isspace() for code in range(0x3002))  # what comes after is none
+_LONG = re.compile(rf"\S{{{LONG_WORD + 1},}}")
 _SENTENCE_END = re.compile(r"[.!?…।؟۔][\"'”’»)\]]*(?=\s+[^\sa-z])|[。！？；｡][」』”’）》]*")
 # A line that begins a definition, in the languages that people write; with what belongs to it right above.
 _DEFINITION = re.compile(
@@ -49,8 +52,9 @@ def chunks(text: str, size: int = CHUNK_WORDS, kind: str = "prose") -> list[str]
     if kind == "table":
         return _table(text, size)
     levels = (_definitions, _inner_definitions, _paragraphs) if kind == "code" else (_paragraphs,)
+    measure = _Measure(text)
     whole = (0, len(text))
-    spans = _finer(text, whole, size, levels) if count_words(text) > size else [whole]
+    spans = _finer(measure, whole, size, levels) if measure.count(whole) > size else [whole]
     return [chunk for start, end in spans if (chunk := text[start:end].strip("\n").rstrip()) and not chunk.isspace()]
 
 
@@ -62,41 +66,78 @@ def count_words(text: str) -> int:
     return max(n, len(text) // (4 * LONG_WORD)) if n * LONG_WORD < len(text) else n
 
 
-def _fill(text: str, spans: list[Span], size: int, levels: tuple[Splitter, ...]) -> list[Span]:
+class _Measure:
+    """Counts the words of pieces of a text, which begin and end between words, in no time."""
+
+    def __init__(self, text: str):
+        import numpy as np
+
+        self.text = text
+        if text.isascii():
+            codes = np.frombuffer(text.encode("ascii"), "u1")
+            self._unspaced = array("I")
+        else:
+            codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+            self._unspaced = _places(np.logical_or.reduce([(codes >= low) & (codes <= high) for low, high in _RANGES]))
+            codes = np.minimum(codes, len(_IS_SPACE) - 1)
+        space = np.frombuffer(_IS_SPACE, "?")[codes]
+        self.starts = _places(~space & np.concatenate(([True], space[:-1])))
+
+    def count(self, span: Span) -> int:
+        """What `count_words` would say."""
+        start, end = span
+        n = bisect_left(self.starts, end) - bisect_left(self.starts, start)
+        if self._unspaced:
+            n += self._count_unspaced(span) // 2
+        return max(n, (end - start) // (4 * LONG_WORD)) if n * LONG_WORD < end - start else n
+
+    def _count_unspaced(self, span: Span) -> int:
+        return bisect_left(self._unspaced, span[1]) - bisect_left(self._unspaced, span[0])
+
+    def has_unspaced(self, span: Span) -> bool:
+        return bool(self._unspaced) and self._count_unspaced(span) > 0
+
+
+def _places(marks) -> array:
+    found = array("I")
+    found.frombytes(marks.nonzero()[0].astype("u4").tobytes())
+    return found
+
+
+def _fill(measure: _Measure, spans: list[Span], size: int, levels: tuple[Splitter, ...]) -> list[Span]:
     """The spans joined up to `size` words; one that is larger, cut by the first of the levels and filled again.
 
     A heading is never the last of a chunk that something follows.
     """
-    found: list[Span] = []
+    text, found = measure.text, []
     pending: list[Span] = []
     words = 0
     ends_in_heading = False
     for span in spans:
-        piece = text[span[0] : span[1]]
-        n = count_words(piece)
-        heading = n < 30 and _HEADING.fullmatch(piece.strip("\n")) is not None
+        n = measure.count(span)
+        heading = n < 30 and _HEADING.fullmatch(text[span[0] : span[1]].strip("\n")) is not None
         if pending and (words + n > size or (heading and words * 2 > size)):
             kept = pending[-1:] if ends_in_heading else []
             done = pending[: len(pending) - len(kept)]
             if done:
                 found.append((done[0][0], done[-1][1]))
-            pending, words = kept, sum(count_words(text[start:end]) for start, end in kept)
+            pending, words = kept, sum(map(measure.count, kept))
         pending.append(span)
         words += n
         ends_in_heading = heading
         if n > size:
-            found += _finer(text, (pending[0][0], span[1]), size, levels)
+            found += _finer(measure, (pending[0][0], span[1]), size, levels)
             pending, words = [], 0
     if pending:
         found.append((pending[0][0], pending[-1][1]))
     return found
 
 
-def _finer(text: str, span: Span, size: int, levels: tuple[Splitter, ...]) -> list[Span]:
+def _finer(measure: _Measure, span: Span, size: int, levels: tuple[Splitter, ...]) -> list[Span]:
     if not levels:
-        return _cut(text, span, size)
-    parts = levels[0](text, span)
-    return _fill(text, parts, size, levels[1:]) if len(parts) > 1 else _finer(text, span, size, levels[1:])
+        return _cut(measure, span, size)
+    parts = levels[0](measure.text, span)
+    return _fill(measure, parts, size, levels[1:]) if len(parts) > 1 else _finer(measure, span, size, levels[1:])
 
 
 def _paragraphs(text: str, span: Span) -> list[Span]:
@@ -139,10 +180,10 @@ def _split(text: str, span: Span, joints: Iterator[int]) -> list[Span]:
     return found
 
 
-def _cut(text: str, span: Span, size: int) -> list[Span]:
+def _cut(measure: _Measure, span: Span, size: int) -> list[Span]:
     """A paragraph that is too large, cut after a sentence; where none ends, after a line, a word, or anywhere."""
-    unit = _ASCII_UNIT if text.isascii() else _UNIT
-    ends = [match.end() for match in unit.finditer(text, *span)]
+    text = measure.text
+    ends = _unit_ends(measure, span)
     found: list[Span] = []
     start, done = span[0], 0
     while len(ends) - done > size:
@@ -155,6 +196,20 @@ def _cut(text: str, span: Span, size: int) -> list[Span]:
         start, done = at, bisect_right(ends, at)
     found.append((start, span[1]))
     return found
+
+
+def _unit_ends(measure: _Measure, span: Span) -> Sequence[int]:
+    """Where the paragraph's words end, and long runs may be cut."""
+    text, (start, end) = measure.text, span
+    if measure.has_unspaced(span):
+        return [match.end() for match in _UNIT.finditer(text, start, end)]
+    # A word ends where the next one's white space begins; to stand before the next word is as good.
+    ends = measure.starts[bisect_left(measure.starts, start) + 1 : bisect_left(measure.starts, end)]
+    ends.append(end)
+    long = [
+        at for run in _LONG.finditer(text, start, end) for at in range(run.start() + LONG_WORD, run.end(), LONG_WORD)
+    ]
+    return sorted([*ends, *long]) if long else ends
 
 
 def _table(text: str, size: int) -> list[str]:

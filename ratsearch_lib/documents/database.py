@@ -85,7 +85,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         )  # fmt: skip
         try:
             connection.execute("PRAGMA query_only = 1")
-            connection.execute("PRAGMA mmap_size = 268435456")
+            connection.execute("PRAGMA mmap_size = 0")
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             if application != APPLICATION_ID:
                 raise DocumentStoreError(f"{path} is a database of something else: name another store with --db.")

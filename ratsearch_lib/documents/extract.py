@@ -12,7 +12,6 @@ import zlib
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ..errors import ArticleError
 from .encoding import decode
 
 MAX_BYTES = 64_000_000  # of a file, and of what is unpacked from one
@@ -83,7 +82,8 @@ def extract(data: bytes, name: str) -> Extracted:
 
 def _read_text(text: str, encoding: str, data: bytes, suffix: str) -> Extracted:
     if suffix not in _CODE and is_html(text, suffix):
-        return Extracted(read_html(data if encoding == "cp1252" else text), "prose", "html")
+        says_itself = encoding == "cp1252" and len(data) < 4_000_000  # it may name its encoding
+        return Extracted(read_html(data if says_itself else text), "prose", "html")
     if suffix == ".ipynb" or (text.lstrip()[:1] == "{" and '"nbformat"' in text[-2000:]):
         notebook = _notebook(text)
         if notebook is not None:
@@ -103,12 +103,12 @@ def is_html(text: str, suffix: str = "") -> bool:
 
 def read_html(page: str | bytes) -> str:
     """A page as Markdown."""
-    from ..article import Article
+    from .page import read_page
 
-    try:
-        return Article.from_html(page).text()
-    except ArticleError as error:
-        raise NotText("a page without text") from error
+    text = read_page(page)
+    if not text.strip():
+        raise NotText("a page without text")
+    return text
 
 
 def _gunzip(data: bytes) -> bytes:

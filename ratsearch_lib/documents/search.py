@@ -18,32 +18,39 @@ import numpy as np
 
 from ..text import COMMON_WORDS, STOP_WORDS, folded_words, guess_language, stemmed, tokens
 from .segments import Segment, counts_of, load
+from .terms import term
 
 K1, B = 1.5, 0.75
 MAX_TIES = 200  # at the place where a ranking is cut: so many are put in order of their paths, too
 MAX_TERMS = 64  # of a query; whoever pastes a page means its first words
+MANY = 1000  # documents with a word, which are looked at one by one no more once the best are known
+MARGIN = 1 - 1e-9  # of bounds, for what rounding does to sums
+
+Forms = tuple[str, ...]
+Postings = tuple[np.ndarray, "np.ndarray | None"]  # documents, how often each
+_NOTHING: Postings = np.zeros(0, "<u2"), None
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is looked for. weights: how often each token is; tokens: all of them, for snippets."""
+    """What is looked for. weights: each word, as the terms that it is in the languages of the store, how often."""
 
-    weights: dict[str, int]
+    weights: dict[Forms, int]
 
     @property
-    def tokens(self) -> frozenset[str]:
-        return frozenset(self.weights)
+    def terms(self) -> frozenset[str]:
+        return frozenset(term for forms in self.weights for term in forms)
 
 
 def parse(text: str, languages: Sequence[str] = ()) -> Query:
     """A query against documents in `languages`, the commonest first ("" for English and unknown).
 
-    Words that say nothing are left out, unless there are no others. A word counts in each language's form.
+    Words that say nothing are left out, unless there are no others.
 
     >>> parse("How tall are the mammals?").weights
-    {'tall': 1, 'mammal': 1}
+    {('tall',): 1, ('mammal',): 1}
     >>> parse("to be or not to be").weights
-    {'to': 2, 'be': 2, 'or': 1, 'not': 1}
+    {('to',): 2, ('be',): 2, ('or',): 1, ('not',): 1}
     """
     words = folded_words(text)[:MAX_TERMS]
     languages = list(languages) or [""]
@@ -52,10 +59,7 @@ def parse(text: str, languages: Sequence[str] = ()) -> Query:
     main = guess if guess in languages else languages[0]
     stop = _stop_tokens(main)
     telling = [word for word in words if stemmed(word, main) not in stop] or words
-    weights: Counter[str] = Counter()
-    for word in telling:
-        weights.update(dict.fromkeys((stemmed(word, language) for language in languages), 1))
-    return Query(dict(weights))
+    return Query(dict(Counter(tuple(dict.fromkeys(term(word, each) for each in languages)) for word in telling)))
 
 
 @lru_cache(maxsize=32)
@@ -86,36 +90,23 @@ class Index:
         if not self.n_docs or not query.weights:
             return []
         postings = [self._postings(segment, query) for segment in self._segments]
-        held = Counter()
+        held: Counter[Forms] = Counter()
         for segment, found in zip(self._segments, postings, strict=True):
-            for term, (docs, _) in found.items():
-                held[term] += np.count_nonzero(segment.lengths[docs] >= 0) if segment.has_dead else len(docs)
-        factors = {
-            term: weight * log(1 + (self.n_docs - held[term] + 0.5) / (held[term] + 0.5)) * (K1 + 1)
-            for term, weight in query.weights.items()
-        }
+            for forms, (docs, _) in found.items():
+                held[forms] += np.count_nonzero(segment.lengths[docs] >= 0) if segment.has_dead else len(docs)
+        factors = [
+            (weight * log(1 + (self.n_docs - held[forms] + 0.5) / (held[forms] + 0.5)) * (K1 + 1), forms)
+            for forms, weight in query.weights.items()
+        ]
+        factors.sort(key=lambda each: -each[0])
         best: list[tuple[int, float]] = []
-        least = 0.0
-        for segment, norm, found in zip(self._segments, self._norms, postings, strict=True):
-            if not found:
-                continue
-            scores = np.zeros(len(norm))
-            for term in query.weights:  # always in the same order: sums of the same terms are the same
-                if term in found:
-                    docs, counts = found[term]
-                    if counts is None:
-                        scores[docs] += factors[term] / (1.0 + norm[docs])
-                    else:
-                        scores[docs] += factors[term] * counts / (counts + norm[docs])
-            at = np.flatnonzero(scores >= least) if least else np.flatnonzero(scores)
-            if len(at) > k + MAX_TIES:
-                cut = np.partition(scores[at], len(at) - k)[len(at) - k]
-                at = at[scores[at] >= cut]
-            best += zip(segment.chunks[at].tolist(), scores[at].tolist(), strict=True)
-            if len(best) >= k:
+        by_size = sorted(zip(self._segments, self._norms, postings, strict=True), key=lambda each: -each[0].n_live)
+        for segment, norm, found in by_size:  # so that a good bound is known early
+            if found:
+                at, scores = _score(norm, factors, found, k, best[k - 1][1] if len(best) >= k else 0.0)
+                best += zip(segment.chunks[at].tolist(), scores.tolist(), strict=True)
                 best = _cut(best, k)
-                least = best[k - 1][1]
-        return _cut(best, k)
+        return best
 
     def count_terms(self) -> int:
         """How many different tokens the living documents hold."""
@@ -131,17 +122,72 @@ class Index:
                 terms.update(term for term, _ in rows)
         return len(terms)
 
-    def _postings(self, segment: Segment, query: Query) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
-        terms = list(query.weights)
+    def _postings(self, segment: Segment, query: Query) -> dict[Forms, Postings]:
+        terms = list(query.terms)
         rows = self._connection.execute(
             f"SELECT term, docs, counts FROM posting WHERE segment = ? AND term IN ({','.join('?' * len(terms))})",
             (segment.id, *terms),
         )
-        found = {}
-        for term, blob, counts in rows:
+        held = {}
+        for name, blob, counts in rows:
             docs = np.frombuffer(blob, "<u2")
-            found[term] = docs.astype(np.intp), counts_of(docs, counts)
-        return found
+            held[name] = docs, counts_of(docs, counts)
+        return {
+            forms: _joined(there)
+            for forms in query.weights
+            if held and (there := [held[name] for name in forms if name in held])
+        }
+
+
+def _joined(postings: list[Postings]) -> Postings:
+    """The documents that hold any form of a word, and how often all of them together."""
+    if len(postings) == 1:
+        return postings[0]
+    docs = np.concatenate([docs for docs, _ in postings])
+    counts = np.concatenate([np.ones(len(docs)) if counts is None else counts for docs, counts in postings])
+    order = np.argsort(docs, kind="stable")
+    docs, counts = docs[order], counts[order]
+    firsts = np.flatnonzero(np.concatenate(([True], docs[1:] != docs[:-1])))
+    return (docs, counts) if len(firsts) == len(docs) else (docs[firsts], np.add.reduceat(counts, firsts))
+
+
+def _score(
+    norm: np.ndarray, factors: list[tuple[float, Forms]], found: dict[Forms, Postings], k: int, least: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The documents of a segment that score at least `least` (or are among the k best, and as good), their scores.
+
+    The words come in the order of what they can add. Once those that are left cannot lift a document among the best by
+    themselves, only the documents are looked at that have come near it already (Turtle and Flood's MaxScore, 1995).
+    """
+    scores = np.zeros(len(norm))
+    near: np.ndarray | None = None
+    left = sum(factor for factor, _ in factors)
+    for factor, forms in factors:
+        docs, counts = found.get(forms, _NOTHING)
+        if near is None and len(docs) > MANY:
+            some = scores[np.flatnonzero(scores)]
+            if len(some) >= k:
+                least = max(least, np.partition(some, len(some) - k)[len(some) - k])
+            if left < least * MARGIN:
+                near = np.flatnonzero(scores >= (least - left) * MARGIN)
+        left -= factor
+        if near is not None and len(docs):
+            at = np.searchsorted(docs, near.astype(docs.dtype))
+            at[at == len(docs)] = 0
+            at = at[docs[at] == near]
+            docs, counts = docs[at], None if counts is None else counts[at]
+        if counts is None:
+            scores[docs] += factor / (1.0 + norm[docs])
+        else:
+            scores[docs] += factor * counts / (counts + norm[docs])
+    if near is None:
+        near = np.flatnonzero(scores >= least) if least else np.flatnonzero(scores)
+    else:
+        near = near[scores[near] >= least]
+    if len(near) > k + MAX_TIES:
+        cut = np.partition(scores[near], len(near) - k)[len(near) - k]
+        near = near[scores[near] >= cut]
+    return near, scores[near]
 
 
 def _cut(found: list[tuple[int, float]], k: int) -> list[tuple[int, float]]:

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .terms import Numbers
+
 MAX_DOCS = 65_536
-FAN_OUT = 8  # so many neighbouring small segments become one
+FAN_OUT, FEW = 8, 3  # so many neighbouring small segments become one: during a run, and at its end
 SMALL = 64
 
 
@@ -44,21 +46,6 @@ def load(connection: sqlite3.Connection) -> list[Segment]:
     return sorted(found, key=lambda segment: segment.chunks[0])
 
 
-class Words(dict):
-    """The number of each folded word's token; a word that is new gets one. `terms` has the tokens by number."""
-
-    def __init__(self, language: str, terms: dict[str, int]):
-        super().__init__()
-        from ..text import stemmed
-
-        self._language, self._terms, self._stemmed = language, terms, stemmed
-
-    def __missing__(self, word: str) -> int:
-        number = self._terms.setdefault(self._stemmed(word, self._language), len(self._terms))
-        self[word] = number
-        return number
-
-
 class Builder:
     """Collects documents in memory until they are written as one segment."""
 
@@ -67,7 +54,7 @@ class Builder:
 
     def _clear(self) -> None:
         self._terms: dict[str, int] = {}
-        self._words: dict[str, Words] = {}
+        self._words: dict[str, Numbers] = {}
         self._chunks: list[int] = []
         self._lengths: list[int] = []
         self._tokens: list[array] = []
@@ -80,7 +67,7 @@ class Builder:
         """A chunk with its `folded_words`. Chunks come in the order of their ids."""
         numbers = self._words.get(language)
         if numbers is None:
-            numbers = self._words[language] = Words(language, self._terms)
+            numbers = self._words[language] = Numbers(language, self._terms)
         self._chunks.append(chunk)
         self._lengths.append(len(words))
         self._tokens.append(array("I", map(numbers.__getitem__, words)))
@@ -158,18 +145,18 @@ def bury(connection: sqlite3.Connection, chunks: list[int]) -> None:
                            (n_live, n_tokens, lengths.tobytes(), segment.id))  # fmt: skip
 
 
-def tidy(connection: sqlite3.Connection) -> None:
+def tidy(connection: sqlite3.Connection, fan_out: int = FAN_OUT) -> None:
     """Merge the newest segments while there are many small ones; rewrite a large one that is mostly dead."""
     while True:
         tail: list[Segment] = []
         total = 0
         segments = load(connection)
         for segment in reversed(segments):
-            if total + segment.n_live > MAX_DOCS or segment.n_live > max(total, SMALL) * 2:
+            if tail and (total + segment.n_live > MAX_DOCS or segment.n_live > max(total, SMALL) * 2):
                 break
             tail.insert(0, segment)
             total += segment.n_live
-        if len(tail) < FAN_OUT:
+        if len(tail) < fan_out:
             break
         merge(connection, tail)
     for segment in segments:

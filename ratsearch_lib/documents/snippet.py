@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from ..text import folded_words, stemmed
+from ..text import folded_words
+from .terms import term
 
 SNIPPET_CHARS = 300
 _WORD = re.compile(r"\w[\w\u0300-\u036f\u0900-\u0dff]*")
@@ -12,10 +14,10 @@ _SPACE = re.compile(r"\s+")
 
 
 def snippet(text: str, wanted: frozenset[str], language: str = "", max_chars: int = SNIPPET_CHARS) -> str:
-    """About `max_chars` characters of `text` where the most of the `wanted` tokens stand together, cut at words.
+    """About `max_chars` characters of `text` where the most of the `wanted` terms stand together, cut at words.
 
     >>> snippet("Day breaks. " * 40 + "The owl eats it. " + "Night falls. " * 40, frozenset({"owl"}), "", 40)
-    '…breaks. The owl eats it. Night falls.…'
+    '…Day breaks. The owl eats it. Night…'
     """
     hits = _hits(text, wanted, language)
     if not hits or len(text) <= max_chars:
@@ -37,29 +39,36 @@ def snippet(text: str, wanted: frozenset[str], language: str = "", max_chars: in
 
 
 def _hits(text: str, wanted: frozenset[str], language: str) -> list[tuple[int, int, str]]:
-    """Where the wanted tokens stand: start, end, token."""
+    """Where the wanted terms stand: start, end, term."""
     found = []
+    if text.isascii():
+        lower = text.lower()
+        # English stems begin as their words do, which spares stemming most.
+        initials = None if language else {name[0] for name in wanted}
+        for word in set(folded_words(lower)):
+            if (initials is None or word[0] in initials) and (name := term(word, language)) in wanted:
+                found += [(*span, name) for span in _places(lower, word)]
+        return sorted(found)
     for match in _WORD.finditer(text):
-        word = match[0]
-        if word.isascii():
-            token = stemmed(word.lower(), language)
-            if token in wanted:
-                found.append((*match.span(), token))
-            elif "_" in word:
-                found += [
-                    (*match.span(), token)
-                    for part in folded_words(word)
-                    if (token := stemmed(part, language)) in wanted
-                ]
-            continue
         at = match.start()
-        for part in folded_words(word):
-            token = stemmed(part, language)
-            if token in wanted:
+        for part in folded_words(match[0]):
+            name = term(part, language)
+            if name in wanted:
                 where = text.find(part, at, match.end())
                 start = where if where >= 0 else match.start()
-                found.append((start, min(match.end(), start + len(part)), token))
+                found.append((start, min(match.end(), start + len(part)), name))
     return found
+
+
+def _places(text: str, word: str) -> Iterator[tuple[int, int]]:
+    """Where `word` stands in `text` by itself."""
+    size = len(word)
+    at = text.find(word)
+    while at >= 0:
+        end = at + size
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            yield at, end
+        at = text.find(word, end)
 
 
 def _piece(text: str, start: int, end: int, max_chars: int) -> str:

@@ -12,11 +12,12 @@ from pathlib import Path, PurePath
 from threading import RLock
 
 from ..errors import DocumentNotFound, DocumentStoreError
-from ..text import ANALYZER_VERSION, folded_words
+from ..text import folded_words
 from . import database
 from .chunk import CHUNK_WORDS, MAX_CHUNK_WORDS
 from .lock import writing
-from .segments import Builder
+from .segments import FEW, Builder
+from .terms import INDEX_VERSION
 from .update import Progress, Skipped, Update, Writer, recorded, under
 
 WAIT_S = 10.0  # for another writer
@@ -144,7 +145,7 @@ class DocumentStore:
                 self._set_meta(connection, "chunk_size", chunk_size)
             if origin:
                 self._set_meta(connection, "origin", origin)
-            writer.commit()
+            writer.commit(FEW)
         return n_files, n_chunks
 
     def delete(self, id_or_path: str) -> int:
@@ -168,7 +169,7 @@ class DocumentStore:
                 raise DocumentNotFound(
                     f"There is no chunk and no file {id_or_path!r} in the store: `list` shows what there is."
                 )
-            writer.commit()
+            writer.commit(FEW)
         return deleted
 
     @contextmanager
@@ -178,10 +179,10 @@ class DocumentStore:
         with writing(self.path, self._wait_s), database.explained(self.path):
             connection = database.open_to_write(self.path)
             try:
-                if self._meta(connection, "analyzer") != ANALYZER_VERSION:
+                if self._meta(connection, "analyzer") != INDEX_VERSION:
                     with _transaction(connection):
                         _rebuild(connection)
-                        self._set_meta(connection, "analyzer", ANALYZER_VERSION)
+                        self._set_meta(connection, "analyzer", INDEX_VERSION)
                 yield connection
             finally:
                 if connection.in_transaction:
@@ -220,7 +221,7 @@ class DocumentStore:
         connection.execute("SELECT 1 FROM meta LIMIT 1").fetchone()  # now the state is fixed
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if self._state is None or self._state[0] != version:
-            if self._meta(connection, "analyzer") != ANALYZER_VERSION:
+            if self._meta(connection, "analyzer") != INDEX_VERSION:
                 raise DocumentStoreError(
                     f"{self.path} was indexed by another version of ratsearch: index anything into it, which brings it "
                     "up to date."
@@ -255,7 +256,7 @@ class DocumentStore:
                 key, language, text = connection.execute(
                     "SELECT key, language, text FROM chunk WHERE id = ?", (chunk,)
                 ).fetchone()
-                shown = snippet(_text(text), parsed.tokens, language)
+                shown = snippet(_text(text), parsed.terms, language)
                 results.append(SearchResult(_id(key), path, PurePath(path).name, number, -score, shown))
         return results
 

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from ..text import folded_words, guess_language
 from .chunk import chunks, count_words
 from .extract import MAX_BYTES, Extracted, NotText, extract
-from .segments import Builder, bury, tidy
+from .segments import FAN_OUT, FEW, Builder, bury, tidy
 from .walk import Found, Skipped, read_file, walk
 
 BATCH_TOKENS, BATCH_CHUNKS, BATCH_S = 1_500_000, 50_000, 5.0
@@ -91,7 +91,7 @@ class Writer:
         if self._builder.n_tokens >= BATCH_TOKENS or len(self._builder) >= BATCH_CHUNKS:
             self.flush()
 
-    def flush(self) -> None:
+    def flush(self, fan_out: int = FAN_OUT) -> None:
         """Bring the index up to the record, within the transaction."""
         self._builder.write(self._db)
         gone = [
@@ -103,10 +103,10 @@ class Writer:
             self._db.executemany("DELETE FROM chunk WHERE id = ?", ((chunk,) for chunk in gone))
             bury(self._db, gone)
         self._orphans.clear()
-        tidy(self._db)
+        tidy(self._db, fan_out)
 
-    def commit(self) -> None:
-        self.flush()
+    def commit(self, fan_out: int = FAN_OUT) -> None:
+        self.flush(fan_out)
         self._db.execute("COMMIT")
 
     def write_file(self, path: str, texts: Sequence[str], *, language: str, **columns) -> None:
@@ -207,7 +207,7 @@ class Update:
             self._writer.pause()
         if todo:
             self._progress(len(todo), len(todo))
-        self._writer.commit()
+        self._writer.commit(FEW)
         return self.counts
 
     def _known(self, root: str) -> dict[str, _Known]:

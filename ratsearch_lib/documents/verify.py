@@ -9,8 +9,9 @@ from collections import Counter
 
 import numpy as np
 
-from ..text import folded_words, stemmed
+from ..text import folded_words
 from .segments import counts_of, load
+from .terms import term
 
 MAX_FAULTS = 20
 
@@ -37,11 +38,11 @@ def _index_faults(connection: sqlite3.Connection) -> list[str]:
     for segment in load(connection):
         held: list[list[tuple[str, int]]] = [[] for _ in segment.chunks]
         rows = connection.execute("SELECT term, docs, counts FROM posting WHERE segment = ?", (segment.id,))
-        for term, blob, counts in rows:
+        for name, blob, counts in rows:
             docs = np.frombuffer(blob, "<u2")
             times = counts_of(docs, counts)
             for doc, n in zip(docs.tolist(), [1] * len(docs) if times is None else times.tolist(), strict=True):
-                held[doc].append((term, n))
+                held[doc].append((name, n))
         alive = np.flatnonzero(segment.lengths >= 0).tolist()
         if len(alive) != segment.n_live or int(segment.lengths[alive].sum()) != segment.n_tokens:
             found.append(f"segment {segment.id} counts its chunks wrong")
@@ -56,7 +57,7 @@ def _index_faults(connection: sqlite3.Connection) -> list[str]:
                 continue
             if words is None:
                 found.append(f"the index has a chunk {chunk}, the record has none")
-            elif dict(held[doc]) != Counter(stemmed(word, row[1]) for word in words):
+            elif dict(held[doc]) != Counter(term(word, row[1]) for word in words):
                 found.append(f"the index of chunk {chunk} is not of its text")
         if len(found) > MAX_FAULTS:
             return found
