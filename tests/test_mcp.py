@@ -250,6 +250,17 @@ class TestTransports:
         async with Client(server) as client:
             await read_and_miss(client)
 
+    def test_ends_at_a_signal(self):
+        with subprocess.Popen(
+            [*RATSEARCH, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+        ) as server:
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+            server.stdin.write(json.dumps(asked).encode() + b"\n")
+            server.stdin.flush()
+            assert server.stdout.readline()
+            server.terminate()
+            assert server.wait(timeout=30) == 143
+
     def test_ends_with_its_input_whatever_came(self):
         garbage = b'{"jsonrpc": "2.0", "id": 1}\n[]\nnot json\n\xff\xfe\n{"jsonrpc": "2.0", "id": 2, "method": "x"}\n'
         done = subprocess.run([*RATSEARCH, "mcp"], input=garbage, capture_output=True, env=environment(), timeout=60)

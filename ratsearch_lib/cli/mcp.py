@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import secrets
+import signal
 import socket
 import threading
 from collections.abc import Mapping
@@ -65,11 +67,17 @@ def serve(options: Options, args: argparse.Namespace, environ: Mapping[str, str]
         if args.http:
             _serve_http(tools, args.port, environ.get("RATSEARCH_MCP_TOKEN") or "", report)
         else:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, _end_at_once)
             mcp_server.serve_stdio(tools)
     finally:
         if opening.done() and not opening.exception():
             opening.result().close()
     return 0
+
+
+def _end_at_once(number: int, frame: object) -> None:
+    os._exit(128 + number)  # the ordinary way out waits for the thread that reads standard input; a build ends with us
 
 
 def _open(opening: Future[Library], options: Options, report: Report) -> None:
