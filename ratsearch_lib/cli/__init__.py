@@ -71,6 +71,10 @@ def _run(args: argparse.Namespace) -> int:
         from .replay import replay
 
         return replay(args.file, out, speed=args.speed)
+    if args.command == "doctor":
+        from .doctor import doctor
+
+        return doctor(args, os.environ, out, as_json=args.json)
     options = choose(args, os.environ)
 
     from . import commands, terminal
@@ -183,6 +187,14 @@ def _parser() -> argparse.ArgumentParser:
         "configuration stands in README.",
     )
     add_mcp_options(mcp)
+
+    doctor = add(
+        "doctor",
+        "look whether all is there that a question needs, and say what to do",
+        epilog="Exit status: 0 all that is needed is there, 1 something is broken.",
+    )
+    doctor.add_argument("--json", action="store_true", default=False, help="print JSON")
+    add_options(doctor)
 
     replay = add(
         "replay",
