@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
         ContextOverflow,
         DocumentNotFound,
         DocumentStoreError,
+        DownloadError,
         EntryNotFound,
         ModelError,
         ModelNotFound,
@@ -76,8 +77,8 @@ _MODULES = {
     "documents": ("DocumentStore",),
     "errors": (
         "ArchiveError", "ArticleError", "AuthenticationFailed", "BadReply", "ChatError", "ContextOverflow",
-        "DocumentNotFound", "DocumentStoreError", "EntryNotFound", "ModelError", "ModelNotFound", "RatsearchError",
-        "ServerLoading", "ServerUnreachable", "TitleIndexError", "TranscriptError",
+        "DocumentNotFound", "DocumentStoreError", "DownloadError", "EntryNotFound", "ModelError", "ModelNotFound",
+        "RatsearchError", "ServerLoading", "ServerUnreachable", "TitleIndexError", "TranscriptError",
     ),
     "library": ("Library",),
     "text": ("Passage",),

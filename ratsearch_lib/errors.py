@@ -8,6 +8,7 @@
     ├── DocumentNotFound      it holds no such chunk or file (also a KeyError)
     ├── ArticleError          a page holds nothing that can be read as an article
     ├── TranscriptError       a transcript cannot be written or read, or holds no such request
+    ├── DownloadError         the Kiwix catalogue cannot be asked, or an archive was not got whole
     ├── ModelError            weights could not be fetched, or the embedded server did not start
     └── ChatError             a chat server failed
         ├── ServerUnreachable     nothing answers at the address
@@ -55,6 +56,10 @@ class ArticleError(RatsearchError):
 
 class TranscriptError(RatsearchError):
     """A transcript cannot be written or read, or holds no request like the one that is to be replayed."""
+
+
+class DownloadError(RatsearchError):
+    """The Kiwix catalogue cannot be asked, or an archive could not be downloaded whole; what came in is kept."""
 
 
 class ModelError(RatsearchError):

@@ -75,6 +75,10 @@ def _run(args: argparse.Namespace) -> int:
         from .doctor import doctor
 
         return doctor(args, os.environ, out, as_json=args.json)
+    if args.command == "zim":
+        from .zim import zim
+
+        return zim(args, os.environ, out, err.line)
     options = choose(args, os.environ)
 
     from . import commands, terminal
@@ -195,6 +199,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     doctor.add_argument("--json", action="store_true", default=False, help="print JSON")
     add_options(doctor)
+
+    from .zim import add_zim_commands
+
+    add_zim_commands(add("zim", "search the Kiwix library, download archives from it, and list those that are here"))
 
     replay = add(
         "replay",

@@ -221,7 +221,7 @@ def choose_archive(given: str | None, named: str | None, folder: Path) -> tuple[
     if named:
         return _archive_file(named, "RATSEARCH_ZIM"), "named by RATSEARCH_ZIM"
     try:
-        found = _archives_in(folder)
+        found = archives_in(folder)
     except OSError as error:
         return None, f"this folder cannot be read ({error.strerror}): name one with --zim"
     for path in found:
@@ -234,7 +234,7 @@ def choose_archive(given: str | None, named: str | None, folder: Path) -> tuple[
     return None, "no archive in this folder: name one with --zim"
 
 
-def _archives_in(folder: Path) -> list[Path]:
+def archives_in(folder: Path) -> list[Path]:
     """Whole archives and the first parts of split ones. OSError if the folder cannot be read."""
     return sorted(path for path in folder.iterdir() if path.suffix in (".zim", ".zimaa") and _is_file(path))
 
@@ -243,7 +243,7 @@ def _archive_file(text: str, origin: str) -> Path:
     path = _path(text, origin, ArchiveError)
     if path.is_dir():
         try:
-            inside = ", ".join(file.name for file in _archives_in(path)[:5])
+            inside = ", ".join(file.name for file in archives_in(path)[:5])
         except OSError as error:
             raise ArchiveError(f"{origin}: {path} is a folder that cannot be read ({error.strerror}).") from error
         hint = f"give one of its files: {inside}" if inside else "and there is no archive in it"
