@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 MAX_QUERY_CHARS = 400
 MAX_QUERY_WORDS = 24
 ANY_OF, ALL_OF = 80, 40  # candidates
+ANY_OF_MAX_TITLES = 200_000  # that hold any of the words: going through more takes too long
 ALL_OF_MAX_TITLES = 200_000  # no intersection when even the rarest word is in more titles than this
-COMMON, RARE = 0.01, 0.002  # a word in more than 1 % of titles is not searched for beside one in under 0.2 %
+COMMON, MUCH_RARER = 0.01, 4  # a word in more than 1 % of titles is not searched for beside one in a fourth of them
 NOISE_WEIGHT = 0.35
 NOISE_IN_TITLE, ASIDE_IN_TITLE = 0.3, 0.45  # of words that the query lacks
 
@@ -81,14 +82,14 @@ def find(text: str, index: WordIndex, titles: ArchiveTitles | StoredTitles) -> l
     """The titles nearest to the text, best first."""
     cut: dict[int, Cut] = {}
     found: list[Scored] = []
-    if len(words(text[:MAX_QUERY_CHARS])) > 1:
-        query = prepare(text, index)
-        found = rank(query, candidates(query, index), index, titles, cut)
-        if len(query.words) > WIDE_MAX_WORDS or any(
-            each.covered > WELL_COVERED and not each.same_words for each in found
-        ):
+    several = len(words(text[:MAX_QUERY_CHARS])) > 1
+    query = prepare(text, index, wide=not several)
+    if several:
+        found = rank(query, candidates(query, index, quick=True), index, titles, cut)
+        if any(each.covered > WELL_COVERED and not each.same_words for each in found):
             return found
-    query = prepare(text, index, wide=True)
+        if len(query.words) <= WIDE_MAX_WORDS:
+            query = prepare(text, index, wide=True)
     positions = dict.fromkeys([*candidates(query, index), *(each.position for each in found)])
     return rank(query, list(positions), index, titles, cut)
 
@@ -145,8 +146,8 @@ def names(text: str) -> list[str]:
     return [*quoted, *found][:MAX_NAMES]
 
 
-def candidates(query: Query, index: WordIndex) -> list[int]:
-    """Positions of titles worth a closer look, without repetition."""
+def candidates(query: Query, index: WordIndex, *, quick: bool = False) -> list[int]:
+    """Positions of titles worth a closer look, without repetition; with `quick`, only as far as they are cheap."""
     found: list[int] = []
     extra = exact_term(query.text)
     if extra and index.titles_with(extra):
@@ -158,14 +159,16 @@ def candidates(query: Query, index: WordIndex) -> list[int]:
     rarest = min(telling, default=0)
     boosts: dict[str, float] = {}
     for place in known:
-        if query.frequencies[place] > index.count * COMMON and rarest < index.count * RARE:
+        if query.frequencies[place] > index.count * COMMON and 0 < rarest < query.frequencies[place] / MUCH_RARER:
             continue
         for word, likeness in query.groups[place].items():
             # so that a rare misspelling does not outweigh the word it stands for
             boost = query.weights[place] / index.weight_of(index.titles_with(word)) * likeness**2
             boosts[word] = max(boost, boosts.get(word, 0.0))
-    found += index.any_of(boosts, ANY_OF)
-    if len(known) > 1 and rarest < ALL_OF_MAX_TITLES:
+    affordable = _affordable(boosts, index)
+    found += index.any_of(affordable, ANY_OF)
+    quick = quick and len(affordable) == len(boosts)
+    if len(known) > 1 and rarest < ALL_OF_MAX_TITLES and not quick:
         found += index.all_of([query.groups[place] for place in known], ALL_OF)
         core = [place for place in known if query.words[place] not in query.aside]
         if 0 < len(core) < len(known):  # what the parenthesis says may be wrong
@@ -176,6 +179,18 @@ def candidates(query: Query, index: WordIndex) -> list[int]:
     for name in filter(None, query.names):
         found += index.all_of([{word: 1.0} for word in dict.fromkeys(name)], PER_NAME)
     return list(dict.fromkeys(found))
+
+
+def _affordable(boosts: dict[str, float], index: WordIndex) -> dict[str, float]:
+    """Those of the words, the rarest first, that are in at most ANY_OF_MAX_TITLES together; at least one."""
+    kept: dict[str, float] = {}
+    titles = 0
+    for word in sorted(boosts, key=lambda word: (index.titles_with(word), word)):
+        titles += index.titles_with(word)
+        if kept and titles > ANY_OF_MAX_TITLES:
+            break
+        kept[word] = boosts[word]
+    return kept
 
 
 def rank(
