@@ -26,7 +26,7 @@ PAGE = 100
 ATOM, METALINK = "{http://www.w3.org/2005/Atom}", "{urn:ietf:params:xml:ns:metalink}"
 OPEN_ACCESS = "http://opds-spec.org/acquisition/open-access"
 DATED = re.compile(r"(?P<name>.+)_(?P<date>\d{4}-\d{2}\w?)")
-FILE_NAME = re.compile(r"[\w+=-][\w.+=-]*\.zim", re.ASCII)
+FILE_NAME = re.compile(r"\w[\w.+=-]*\.zim", re.ASCII)
 # What people write for the languages with the most archives; others are given as ISO 639-3 has them.
 LANGUAGES = dict(
     pair.split(":")
@@ -174,7 +174,7 @@ def _from_sidecar(client: httpx2.Client, url: str, name: str, error: DownloadErr
 
 def file_name(url: str) -> str:
     """The name of the file at `url`. DownloadError where that would not be a plain name of a ZIM file."""
-    name = unquote(urlsplit(url).path).rpartition("/")[2].removesuffix(".meta4")
+    name = unquote(urlsplit(url).path.rpartition("/")[2]).removesuffix(".meta4")
     if not FILE_NAME.fullmatch(name) or len(name) > 200:
         raise DownloadError(f"The catalogue names a file {name[:80]!r}, which is no plain name of a ZIM file.")
     return name
