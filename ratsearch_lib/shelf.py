@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from .article import Article
 from .documents import DocumentStore
-from .documents.store import Chunk
+from .documents.records import Chunk
 
 DOCUMENTS = "documents"  # what the source of a document begins with, where that of an article has an archive's name
 FOUND = 8

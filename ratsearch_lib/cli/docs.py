@@ -14,8 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from ..documents import Chunk, DocumentStore, IndexReport
 from ..documents.chunk import CHUNK_WORDS, MAX_CHUNK_WORDS
-from ..documents.store import Chunk, DocumentStore, IndexReport
 from ..errors import RatsearchError
 
 DEFAULT_STORE, RAGSTORE_INDEX = "rag.db", "rag.db.json"

@@ -9,12 +9,10 @@ looks into few, and an update writes little (the log-structured merge of O'Neil 
 from __future__ import annotations
 
 import sqlite3
-from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-
-from .terms import Numbers
 
 MAX_DOCS = 65_536
 FAN_OUT, FEW = 8, 3  # so many neighbouring small segments become one: during a run, and at its end
@@ -47,45 +45,44 @@ def load(connection: sqlite3.Connection) -> list[Segment]:
 
 
 class Builder:
-    """Collects documents in memory until they are written as one segment."""
+    """Collects documents in memory until they are written as one segment. `segments` counts those."""
 
     def __init__(self):
+        self.segments = 0
         self._clear()
 
     def _clear(self) -> None:
         self._terms: dict[str, int] = {}
-        self._words: dict[str, Numbers] = {}
         self._chunks: list[int] = []
-        self._lengths: list[int] = []
-        self._tokens: list[array] = []
+        self._tokens: list[np.ndarray] = []
         self.n_tokens = 0
 
     def __len__(self) -> int:
         return len(self._chunks)
 
-    def add(self, chunk: int, words: list[str], language: str) -> None:
-        """A chunk with its `folded_words`. Chunks come in the order of their ids."""
-        numbers = self._words.get(language)
-        if numbers is None:
-            numbers = self._words[language] = Numbers(language, self._terms)
+    def numbers(self, terms: Iterable[str]) -> np.ndarray:
+        """The numbers by which `add` knows these terms, in the segment that is being collected."""
+        known = self._terms
+        return np.array([known.setdefault(term, len(known)) for term in terms], np.uint32)
+
+    def add(self, chunk: int, tokens: np.ndarray) -> None:
+        """A chunk as the numbers of its terms. Chunks come in the order of their ids."""
         self._chunks.append(chunk)
-        self._lengths.append(len(words))
-        self._tokens.append(array("I", map(numbers.__getitem__, words)))
-        self.n_tokens += len(words)
+        self._tokens.append(tokens)
+        self.n_tokens += len(tokens)
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Write what was collected as a segment, and forget it."""
         if not self._chunks:
             return
-        lengths = np.array(self._lengths, "<i4")
+        lengths = np.fromiter(map(len, self._tokens), "<i4", len(self._tokens))
         docs = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
-        terms = np.concatenate([np.frombuffer(each, np.uintc) for each in self._tokens if each] or [[]]).astype(
-            np.uint64
-        )
+        terms = np.concatenate(self._tokens).astype(np.uint64)
         pairs, counts = np.unique(terms << np.uint64(16) | docs, return_counts=True)
         names = list(self._terms)
         _write(connection, names, pairs >> np.uint64(16), pairs & np.uint64(0xFFFF), counts,
                np.array(self._chunks, "<i8"), lengths)  # fmt: skip
+        self.segments += 1
         self._clear()
 
 

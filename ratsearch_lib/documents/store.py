@@ -4,73 +4,24 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from threading import RLock
 
 from ..errors import DocumentNotFound, DocumentStoreError
-from ..text import folded_words
-from . import database
+from . import database, records
 from .chunk import CHUNK_WORDS, MAX_CHUNK_WORDS
 from .lock import writing
-from .segments import FEW, Builder
+from .prepare import Batch
+from .records import Chunk, IndexReport, SearchResult, Stats, id_of, key_of_id, text_of
+from .segments import FEW
 from .terms import INDEX_VERSION
-from .update import Progress, Skipped, Update, Writer, recorded, under
+from .update import Progress, Update
+from .writer import Writer, rebuild, recorded, under
 
 WAIT_S = 10.0  # for another writer
 _SUFFIXES = ("", "-wal", "-shm", "-journal", ".lock")
-
-
-@dataclass(frozen=True, slots=True)
-class IndexReport:
-    """What indexing did, in files, and how many chunks the store holds now."""
-
-    indexed: int
-    updated: int
-    unchanged: int
-    moved: int
-    removed: int
-    skipped: tuple[Skipped, ...]
-    total_chunks: int
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """A chunk that was found. score: BM25, higher is better; snippet: what of it holds the query's words."""
-
-    id: str
-    path: str
-    title: str
-    chunk: int
-    score: float
-    snippet: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A chunk: the `chunk`th of the file `path`. also_in: other places of the same text, as "PATH#NUMBER"."""
-
-    id: str
-    path: str
-    title: str
-    chunk: int
-    words: int
-    text: str = ""
-    also_in: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """total_chunks counts equal ones once; avg_chunk_len is in tokens, chunk_size in words."""
-
-    total_chunks: int
-    unique_files: int
-    unique_terms: int
-    avg_chunk_len: float
-    chunk_size: int
 
 
 class DocumentStore:
@@ -78,7 +29,7 @@ class DocumentStore:
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "rat.txt").write_text("Rats sleep by day.")
+    >>> _ = (folder / "rat.txt").writetext_of("Rats sleep by day.")
     >>> store = DocumentStore(folder / "rag.db")
     >>> store.index(folder).indexed
     1
@@ -137,7 +88,10 @@ class DocumentStore:
             writer = Writer(connection)
             writer.begin()
             for path, texts, columns in files:
-                writer.write_file(path, texts, **columns)
+                batch = Batch()
+                pieces = batch.pieces(texts, columns["language"])
+                writer.terms(list(batch.terms))
+                writer.write_file(path, pieces, **columns)
                 writer.spill()
                 n_files += 1
                 n_chunks += len(texts)
@@ -156,7 +110,7 @@ class DocumentStore:
             writer = Writer(connection)
             writer.begin()
             deleted = 0
-            row = connection.execute("SELECT id FROM chunk WHERE key = ?", (_key(id_or_path),)).fetchone()
+            row = connection.execute("SELECT id FROM chunk WHERE key = ?", (key_of_id(id_or_path),)).fetchone()
             if row:
                 writer.remove_chunk(row[0])
                 deleted = 1
@@ -181,7 +135,7 @@ class DocumentStore:
             try:
                 if self._meta(connection, "analyzer") != INDEX_VERSION:
                     with _transaction(connection):
-                        _rebuild(connection)
+                        rebuild(connection)
                         self._set_meta(connection, "analyzer", INDEX_VERSION)
                 yield connection
             finally:
@@ -256,34 +210,22 @@ class DocumentStore:
                 key, language, text = connection.execute(
                     "SELECT key, language, text FROM chunk WHERE id = ?", (chunk,)
                 ).fetchone()
-                shown = snippet(_text(text), parsed.terms, language)
-                results.append(SearchResult(_id(key), path, PurePath(path).name, number, -score, shown))
+                shown = snippet(text_of(text), parsed.terms, language)
+                results.append(SearchResult(id_of(key), path, PurePath(path).name, number, -score, shown))
         return results
 
     def get(self, id: str) -> Chunk:
         """The chunk with this id, its whole text. DocumentNotFound if there is none."""
         with self._reading() as connection:
-            row = (
-                connection
-                and connection.execute("SELECT id, key, words, text FROM chunk WHERE key = ?", (_key(id),)).fetchone()
-            )
-            if not row:
-                raise DocumentNotFound(f"There is no chunk {id!r} in the store: a search tells the ids.")
-            return self._chunk(connection, row[0], row[1], row[2], _text(row[3]))
+            found = connection and records.chunk(connection, id)
+        if not found:
+            raise DocumentNotFound(f"There is no chunk {id!r} in the store: a search tells the ids.")
+        return found
 
     def list(self) -> list[Chunk]:
         """Every chunk, without its text, by path and number."""
         with self._reading() as connection:
-            if connection is None:
-                return []
-            rows = connection.execute(
-                "SELECT chunk.id, key, words, path, number FROM file JOIN place ON file = file.id "
-                "JOIN chunk ON chunk.id = chunk ORDER BY path, number"
-            )
-            found: dict[int, list] = {}
-            for chunk, key, words, path, number in rows:
-                found.setdefault(chunk, [key, words, []])[2].append((path, number))
-            return [_made(key, words, "", places) for key, words, places in found.values()]
+            return records.all_chunks(connection) if connection else []
 
     def stats(self) -> Stats:
         """How much the store holds."""
@@ -310,32 +252,13 @@ class DocumentStore:
     def read(self, path: str, first: int = 0, last: int | None = None) -> list[Chunk]:
         """The chunks of a file from number `first` to `last`, with their texts."""
         with self._reading() as connection:
-            if connection is None:
-                return []
-            rows = connection.execute(
-                "SELECT key, words, text, number FROM file JOIN place ON file = file.id JOIN chunk ON chunk.id = chunk "
-                "WHERE path = ? AND number BETWEEN ? AND ? ORDER BY number",
-                (path, first, 1 << 60 if last is None else last),
-            )
-            return [_made(key, words, _text(text), [(path, number)]) for key, words, text, number in rows]
+            return records.chunks_of(connection, path, first, last) if connection else []
 
     def dump(self) -> Iterator[dict]:
         """Every file as `transfer.export` writes it."""
         with self._reading() as connection:
-            if connection is None:
-                return
-            files = connection.execute(
-                "SELECT id, path, language, encoding, chunk_size, size, mtime_ns FROM file WHERE skipped IS NULL "
-                "ORDER BY path"
-            )
-            for file, *columns in files:
-                rows = connection.execute(
-                    "SELECT key, words, text FROM place JOIN chunk ON chunk.id = chunk WHERE file = ? ORDER BY number",
-                    (file,),
-                )
-                names = ("path", "language", "encoding", "chunk_size", "size", "mtime_ns")
-                chunks = [{"id": _id(key), "words": words, "text": _text(text)} for key, words, text in rows]
-                yield {**dict(zip(names, columns, strict=True)), "chunks": chunks}
+            if connection is not None:
+                yield from records.dumped(connection)
 
     def origin(self) -> str | None:
         """The ragstore index from which the store was made, if it was."""
@@ -348,12 +271,6 @@ class DocumentStore:
 
         with self._reading() as connection:
             return faults(connection) if connection else []
-
-    def _chunk(self, connection: sqlite3.Connection, chunk: int, key: int, words: int, text: str) -> Chunk:
-        places = connection.execute(
-            "SELECT path, number FROM place JOIN file ON file.id = file WHERE chunk = ? ORDER BY path, number", (chunk,)
-        ).fetchall()
-        return _made(key, words, text, places)
 
     def close(self) -> None:
         with self._lock:
@@ -375,42 +292,9 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _rebuild(connection: sqlite3.Connection) -> None:
-    """The index anew from the record, by the analyzer of this version."""
-    connection.execute("DELETE FROM posting")
-    connection.execute("DELETE FROM segment")
-    builder = Builder()
-    for chunk, language, text in connection.execute("SELECT id, language, text FROM chunk ORDER BY id"):
-        builder.add(chunk, folded_words(_text(text)), language)
-        if builder.n_tokens > 1_500_000 or len(builder) >= 50_000:
-            builder.write(connection)
-    builder.write(connection)
-
-
 def _resolved(path: str | Path) -> str:
     try:
         return os.path.realpath(os.path.expanduser(path), strict=True)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DocumentStoreError(f"{path} cannot be indexed: {reason}. Nothing was done.") from error
-
-
-def _made(key: int, words: int, text: str, places: list[tuple[str, int]]) -> Chunk:
-    path, number = places[0]
-    also = tuple(f"{other}#{where}" for other, where in places[1:])
-    return Chunk(_id(key), path, PurePath(path).name, number, words, text, also)
-
-
-def _text(data: bytes) -> str:
-    return zlib.decompress(data).decode("utf-8")
-
-
-def _id(key: int) -> str:
-    return f"{key & 0xFFFFFFFFFFFFFFFF:016x}"
-
-
-def _key(id: str) -> int | None:
-    if len(id) != 16 or not all(char in "0123456789abcdef" for char in id.lower()):
-        return None
-    number = int(id, 16)
-    return number - (1 << 64) if number >= 1 << 63 else number

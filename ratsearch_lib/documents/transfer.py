@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import DocumentStoreError
-from ..text import guess_language
 from .chunk import CHUNK_WORDS
 from .database import explained, is_store
+from .prepare import LANGUAGE_CHARS, language_of
 from .store import DocumentStore
-from .update import LANGUAGE_CHARS, recorded
+from .writer import recorded
 
 _COLUMNS = ("language", "encoding", "chunk_size", "size", "mtime_ns")
 
@@ -132,8 +132,7 @@ def _read_ragstore(path: Path) -> tuple[list[tuple[str, list[str], dict]], int]:
     found = []
     for name, chunks in files.items():
         texts = [text for _, text in sorted(chunks)]
-        language = guess_language(" ".join(texts)[:LANGUAGE_CHARS]) or ""
-        columns = {"language": "" if language == "en" else language, "chunk_size": chunk_size}
+        columns = {"language": language_of(" ".join(texts)[:LANGUAGE_CHARS]), "chunk_size": chunk_size}
         found.append((recorded(_absolute(name, path)), texts, columns))
     return found, chunk_size
 
