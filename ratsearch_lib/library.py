@@ -221,6 +221,27 @@ class Library:
             return ReadResult("Article not found. No title is like it.")
         return ReadResult("\n".join(["Article not found. Related articles:", *titles]))
 
+    def has(self, title: str) -> bool:
+        """Whether an article, or a document, is called exactly that."""
+        if self._shelf and self._shelf.find(unquoted(title), exactly=True):
+            return True
+        for name in dict.fromkeys((title, unquoted(title))):
+            with suppress(EntryNotFound, ArchiveError):
+                return bool(self.archive.entry(name))
+        return False
+
+    def clear_match(self, title: str) -> TitleMatch | None:
+        """The article that is clearly meant by a title that none has exactly."""
+        return titles.decide(without_section(unquoted(title))[0]) if (titles := self.titles) is not None else None
+
+    def entry_of(self, source: str) -> Entry:
+        """The entry that the `source` of a `ReadResult` names. EntryNotFound if it is of another archive."""
+        file, _, path = source.partition("/")
+        archive = next((each for each in self.archives if each.path.name == file), None)
+        if archive is None:
+            raise EntryNotFound(f"The archive {file} is not open.")
+        return archive.entry(path)
+
     def article(self, entry: Entry) -> Article:
         """The article at an entry. ArticleError when the page holds no text."""
         is_file_name = entry.title == entry.path and ("/" in entry.path or "." in entry.path)
@@ -275,12 +296,18 @@ class Library:
 
     def _choose(self, wanted: str, context: ToolContext) -> ReadResult:
         """The article that answers the question best, of those that the title and the question's words lead to."""
+        best = best_article(self.candidates(wanted, context), context.query)
+        return self._related(wanted or context.question) if best is None else self.present(best, wanted, context)
+
+    def candidates(self, wanted: str, context: ToolContext) -> list[Candidate]:
+        """The articles and documents that may answer `context.question`."""
         found = gather(self, wanted, context)
         if self._shelf:
             found += [Candidate(each, each.article, False) for each in self._shelf.candidates(context.query)]
-        best = best_article(found, context.query)
-        if best is None:
-            return self._related(wanted or context.question)
+        return found
+
+    def present(self, best: Candidate, wanted: str, context: ToolContext) -> ReadResult:
+        """One of the `candidates`, as it is read."""
         if isinstance(best.entry, Document):
             return self._present_document(best.entry, context)
         note = "" if best.named else f' (for "{wanted}")'

@@ -24,21 +24,23 @@ def index(options: Options, out: Screen, report: Report, *, leads: bool) -> int:
     from ..leads import LeadIndex
     from ..titles import TitleIndex
 
-    path = options.zim
-    if path is None:
+    paths = [options.zim, *options.more_zims] if options.zim else []
+    if not paths:
         from ..sample import archive_path
 
         with progress_bar("Writing the sample encyclopedia", report) as progress:
-            path = archive_path(progress)
-    archive = Archive(path)
+            paths = [archive_path(progress)]
+    for error in options.zim_errors:
+        report(error)
     try:
-        _build(archive, TitleIndex, "titles", "titles", out, report)
-        if leads:
-            _build(archive, LeadIndex, "leads", "first paragraphs", out, report)
+        for archive in map(Archive, paths):
+            _build(archive, TitleIndex, "titles", "titles", out, report)
+            if leads:
+                _build(archive, LeadIndex, "leads", "first paragraphs", out, report)
     except KeyboardInterrupt:
         report("Stopped; what was unfinished is removed. The same command starts it afresh.")
         raise
-    return 0
+    return 1 if options.zim_errors else 0
 
 
 def _build(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError, RatsearchError
+from .paths import choose_archives, existing, path_of, there
 from .progress import progress_bar
 from .servers import model_line, open_client
 from .shelf import open_documents
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ..agent.transcript import Transcript
     from ..chat.client import ChatClient
     from ..chat.local import LocalServer
+    from ..libraries import Libraries
     from ..library import Library
 
 Report = Callable[[str], None]  # is given one line for the person
@@ -39,6 +41,8 @@ class Options:
 
     zim            the archive; None: the sample encyclopedia
     zim_reason     why that one, for the header
+    more_zims      archives to read beside it
+    zim_errors     why others that were asked for are not read
     docs           a folder of documents to search too, or a store of them; None: no documents
     endpoint       the chat server's address; None: one found on this machine, or the embedded model
     api_key        for `endpoint` alone
@@ -53,6 +57,8 @@ class Options:
 
     zim: Path | None = None
     zim_reason: str = "none was asked for"
+    more_zims: tuple[Path, ...] = ()
+    zim_errors: tuple[str, ...] = ()
     docs: Path | None = None
     endpoint: str | None = None
     api_key: str | None = None
@@ -71,7 +77,7 @@ class Options:
 class Session:
     """An opened library with a model to read it, and the header's two lines about them."""
 
-    library: Library
+    library: Library | Libraries
     client: ChatClient
     server: LocalServer | None
     agent: Agent
@@ -90,8 +96,10 @@ def add_archive_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--zim",
         type=_not_empty,
+        action="append",
         metavar="FILE",
-        help="the ZIM archive to read (else: $RATSEARCH_ZIM, ./wikipedia.zim, the only ./*.zim, a small sample)",
+        help="the ZIM archive to read; more than once for several"
+        " (else: $RATSEARCH_ZIM, ./wikipedia.zim, the only ./*.zim, a small sample)",
     )
     group.add_argument(
         "--docs",
@@ -183,12 +191,12 @@ def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = 
     file that is not there.
     """
     given = {name: value for name, value in vars(args).items() if value is not None and value is not False}
-    zim, zim_reason = choose_archive(given.get("zim"), environ.get("RATSEARCH_ZIM"), folder)
+    zims, zim_reason, zim_errors = choose_archives(given.get("zim"), environ.get("RATSEARCH_ZIM"), folder)
     model, endpoint = given.get("model"), given.get("endpoint")
     gguf = None
     if model and not endpoint and model.lower().endswith(".gguf"):
         gguf, model = (
-            _existing(_path(model, "--model"), "--model"),
+            existing(path_of(model, "--model"), "--model"),
             None,
         )  # with --endpoint it is a server's name for it
     if not gguf:
@@ -197,95 +205,23 @@ def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = 
     if template and not gguf:
         raise RatsearchError("--chat-template goes with --model FILE.gguf: other servers have templates of their own.")
     return Options(
-        zim=zim,
+        zim=zims[0] if zims else None,
         zim_reason=zim_reason,
-        docs=_there(_path(given["docs"], "--docs"), "--docs") if "docs" in given else None,
+        more_zims=tuple(zims[1:]),
+        zim_errors=tuple(zim_errors),
+        docs=there(path_of(given["docs"], "--docs"), "--docs") if "docs" in given else None,
         endpoint=endpoint,
         api_key=(environ.get("OPENAI_API_KEY") or None) if endpoint else None,
         model=model,
         gguf=gguf,
-        chat_template=_existing(_path(template, "--chat-template"), "--chat-template") if template else None,
+        chat_template=existing(path_of(template, "--chat-template"), "--chat-template") if template else None,
         mode=given.get("mode", "auto"),
         temperature=given.get("temperature"),
         seed=given.get("seed"),
         context=given.get("context"),
         download="no_download" not in given,
-        save=_path(given["save"], "--save") if "save" in given else None,
+        save=path_of(given["save"], "--save") if "save" in given else None,
     )
-
-
-def choose_archive(given: str | None, named: str | None, folder: Path) -> tuple[Path | None, str]:
-    """The archive and why it was chosen; None is the sample. `given` by --zim, `named` by the environment."""
-    if given:
-        return _archive_file(given, "--zim"), "given with --zim"
-    if named:
-        return _archive_file(named, "RATSEARCH_ZIM"), "named by RATSEARCH_ZIM"
-    try:
-        found = archives_in(folder)
-    except OSError as error:
-        return None, f"this folder cannot be read ({error.strerror}): name one with --zim"
-    for path in found:
-        if path.stem == "wikipedia":
-            return path, f"found as ./{path.name}"
-    if len(found) == 1:
-        return found[0], "the only archive in this folder"
-    if found:
-        return None, f"{len(found)} archives in this folder: choose with --zim"
-    return None, "no archive in this folder: name one with --zim"
-
-
-def archives_in(folder: Path) -> list[Path]:
-    """Whole archives and the first parts of split ones. OSError if the folder cannot be read."""
-    return sorted(path for path in folder.iterdir() if path.suffix in (".zim", ".zimaa") and _is_file(path))
-
-
-def _archive_file(text: str, origin: str) -> Path:
-    path = _path(text, origin, ArchiveError)
-    if path.is_dir():
-        try:
-            inside = ", ".join(file.name for file in archives_in(path)[:5])
-        except OSError as error:
-            raise ArchiveError(f"{origin}: {path} is a folder that cannot be read ({error.strerror}).") from error
-        hint = f"give one of its files: {inside}" if inside else "and there is no archive in it"
-        raise ArchiveError(f"{origin}: {path} is a folder; {hint}.")
-    if re.fullmatch(r"\.zim[a-z][a-z]", path.suffix) and path.suffix != ".zimaa":
-        first = path.with_suffix(".zimaa").name
-        raise ArchiveError(f"{origin}: {path} is one part of a split archive; give the first, {first}.")
-    if _is_file(path.with_name(path.name + "aa")):
-        return path  # the common name of the parts
-    return _existing(path, origin, ArchiveError)
-
-
-def _path(text: str, origin: str, error: type[RatsearchError] = RatsearchError) -> Path:
-    """`text` as a path with "~" expanded; `error` if the system will not even say whether anything is there."""
-    try:
-        path = Path(text).expanduser()
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        pass
-    except (OSError, RuntimeError, ValueError) as problem:  # no such user, name too long, folder not to be entered, NUL
-        reason = getattr(problem, "strerror", None) or str(problem).rstrip(".")
-        raise error(f"{origin}: {text[:200]} cannot be opened: {reason}.") from problem
-    return path
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
-def _existing(path: Path, origin: str, error: type[RatsearchError] = RatsearchError) -> Path:
-    if not _is_file(path):
-        raise error(f"{origin}: there is no file {path}.")
-    return path
-
-
-def _there(path: Path, origin: str) -> Path:
-    if not path.exists():
-        raise RatsearchError(f"{origin}: there is no folder {path}.")
-    return path
 
 
 @contextmanager
@@ -307,18 +243,12 @@ def open_session(options: Options, report: Report, *, build: str = "wait") -> It
         )
 
 
-def open_library(options: Options, report: Report, *, build: str = "wait") -> Library:
-    """The chosen archive; its title index is built first, with a progress bar, unless `build` says otherwise."""
-    from ..library import Library
+def open_library(options: Options, report: Report, *, build: str = "wait") -> Library | Libraries:
+    """The chosen archives; their title indexes are built first, with a progress bar, unless `build` says otherwise.
 
-    path = options.zim
-    if path is None:
-        from ..sample import archive_path
-
-        with progress_bar("Writing the sample encyclopedia", report) as progress:
-            path = archive_path(progress)
-    with progress_bar(f"Indexing the titles of {path.name}, once", report, unit="entries") as progress:
-        library = Library.open(path, build=build, progress=progress)
+    Of several, those that cannot be opened are reported, and the others serve.
+    """
+    library = _open_archives(options, report, build)
     if options.docs:
         try:
             library.add_documents(open_documents(options.docs, report))
@@ -328,14 +258,53 @@ def open_library(options: Options, report: Report, *, build: str = "wait") -> Li
     return library
 
 
-def make_agent(options: Options, client: ChatClient, library: Library, transcript: Transcript | None = None) -> Agent:
+def _open_archives(options: Options, report: Report, build: str) -> Library | Libraries:
+    for error in options.zim_errors:
+        report(f"{error} The other archives are read.")
+    if not options.more_zims:
+        return _open_archive(options.zim, report, build)
+    from ..libraries import Libraries
+
+    opened, last = [], None
+    for path in (options.zim, *options.more_zims):
+        try:
+            opened.append(_open_archive(path, report, build))
+        except RatsearchError as error:
+            report(f"{error} The other archives are read.")
+            last = error
+    if not opened:
+        raise last
+    if len(opened) == 1:
+        return opened[0]
+    try:
+        return Libraries(opened)
+    except ArchiveError:
+        for library in opened:
+            library.close()
+        raise
+
+
+def _open_archive(path: Path | None, report: Report, build: str) -> Library:
+    from ..library import Library
+
+    if path is None:
+        with progress_bar("Writing the sample encyclopedia", report) as progress:
+            path = archive_path(progress)
+    with progress_bar(f"Indexing the titles of {path.name}, once", report, unit="entries") as progress:
+        return Library.open(path, build=build, progress=progress)
+
+
+def make_agent(
+    options: Options, client: ChatClient, library: Library | Libraries, transcript: Transcript | None = None
+) -> Agent:
     """An agent that reads `library`."""
     from ..agent.loop import Agent
 
     return Agent(client, library.tools, mode=options.mode, transcript=transcript)
 
 
-def archive_line(options: Options, library: Library) -> str:
+def archive_line(options: Options, library: Library | Libraries) -> str:
     """The header's line about the archive: its file, and why that one."""
-    name = library.archive.path.name if options.zim else "the sample encyclopedia"
+    names = " and ".join(archive.path.name for archive in library.archives)
+    name = names if options.zim else "the sample encyclopedia"
     return f"{name} ({options.zim_reason})" + (f" and the documents of {options.docs}" if options.docs else "")

@@ -105,7 +105,7 @@ def _as_json(entry: CatalogueEntry) -> dict[str, object]:
 
 def _list(args: argparse.Namespace, out: Screen, report: Report) -> int:
     from ..archive import Archive
-    from .options import archives_in
+    from .paths import archives_in
 
     try:
         paths = archives_in(args.folder)

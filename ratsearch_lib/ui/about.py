@@ -11,6 +11,7 @@ from ..view import LOGO
 from .messages import as_typed
 
 if TYPE_CHECKING:
+    from ..archive import Archive
     from ..library import Library
 
 SAMPLED_ENTRIES = 200  # of an archive, to find titles to ask about
@@ -32,15 +33,19 @@ def index_line(library: Library) -> str:
 
 
 def archive_html(library: Library) -> str:
-    """What the sidebar says of the archive."""
-    archive = library.archive
+    """What the sidebar says of the archives."""
+    index = index_line(library).removeprefix("title index: ") or "complete"
+    return "".join(_facts_html(archive, index) for archive in library.archives)
+
+
+def _facts_html(archive: Archive, index: str) -> str:
     facts = {
         "Name": archive.name,
         "File": archive.path.name,
         "Date": archive.metadata.get("Date", "").strip(),
         "Language": archive.language,
         "Articles": f"{archive.article_count:,}",
-        "Title index": index_line(library).removeprefix("title index: ") or "complete",
+        "Title index": index,
     }
     rows = (f"<dt>{name}</dt><dd>{html.escape(fact)}</dd>" for name, fact in facts.items() if fact)
     return f"<dl>{''.join(rows)}</dl>"
@@ -57,9 +62,9 @@ def verdict_html(text: str) -> str:
 
 
 def welcome(library: Library) -> str:
-    archive = library.archive
-    size = f"{archive.article_count:,} articles, on this machine."
-    return f"# `{LOGO}`\n### {as_typed(archive.name)}\n{size} Ask it something."
+    names = ", ".join(as_typed(archive.name) for archive in library.archives)
+    size = f"{sum(archive.article_count for archive in library.archives):,} articles, on this machine."
+    return f"# `{LOGO}`\n### {names}\n{size} Ask it something."
 
 
 def questions_for(library: Library, n: int = 4) -> list[str]:

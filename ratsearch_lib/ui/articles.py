@@ -11,6 +11,7 @@ import asyncio
 import html
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlencode
 
@@ -19,6 +20,8 @@ from ..shelf import DOCUMENTS
 from .headers import frame_policy, is_logged_in
 
 if TYPE_CHECKING:
+    from ..archive import Entry
+    from ..libraries import Libraries
     from ..library import Library
 
 PREFIX = "/archive/"
@@ -55,8 +58,9 @@ class ArchivePages:
     def _answer(self, scope):
         from starlette.responses import RedirectResponse, Response
 
-        def moved(path: str) -> Response:
-            address = f"{scope.get('root_path', '')}/{article_link(f'{library.archive.path.name}/{path}')}"
+        def moved(entry: Entry) -> Response:
+            source = f"{entry.archive.path.name}/{entry.path}"
+            address = f"{scope.get('root_path', '')}/{article_link(source)}"
             query = scope["query_string"].decode("latin-1")
             return RedirectResponse(address if file == "" else f"{address}?{query}".rstrip("?"))
 
@@ -72,15 +76,15 @@ class ArchivePages:
                 file, _, path = scope["path"][len(PREFIX) :].partition("/")
                 title = parse_qs(scope["query_string"].decode("latin-1")).get("title", [""])[0]
                 if not file and title:
-                    response = moved(library.archive.entry(title).path)
+                    response = moved(_first(library, title))
                 elif file == DOCUMENTS and (text := library.document(path)) is not None:
                     response = Response(text, media_type="text/plain")
-                elif file != library.archive.path.name:
+                elif all(file != archive.path.name for archive in library.archives):
                     response = _message(f"The archive {file} is not open.", 404)
                 else:
-                    entry = library.archive.entry(path)
+                    entry = library.entry_of(f"{file}/{path}")
                     if entry.is_html and entry.path != path:  # else its relative links would lead astray
-                        response = moved(entry.path)
+                        response = moved(entry)
                     elif SERVED.match(entry.mimetype) and TYPE.fullmatch(entry.mimetype):
                         response = Response(entry.content, media_type=entry.mimetype)
                         response.headers["cache-control"] = "private, max-age=3600"
@@ -94,6 +98,14 @@ class ArchivePages:
         response.headers["x-content-type-options"] = "nosniff"
         response.headers["referrer-policy"] = "no-referrer"
         return response
+
+
+def _first(library: Library | Libraries, title: str) -> Entry:
+    """The entry of the first archive that has the title."""
+    for archive in library.archives[:-1]:
+        with suppress(EntryNotFound):
+            return archive.entry(title)
+    return library.archives[-1].entry(title)
 
 
 def _message(text: str, status: int):
