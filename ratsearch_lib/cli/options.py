@@ -288,6 +288,8 @@ def _open_archive(path: Path | None, report: Report, build: str) -> Library:
     from ..library import Library
 
     if path is None:
+        from ..sample import archive_path
+
         with progress_bar("Writing the sample encyclopedia", report) as progress:
             path = archive_path(progress)
     with progress_bar(f"Indexing the titles of {path.name}, once", report, unit="entries") as progress:
