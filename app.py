@@ -36,12 +36,14 @@ TEX = [  # no dollar signs: "$3000 and $3000" is money
 def main() -> None:
     args = parse_arguments()
     # Gradio may neither phone home nor ask Hugging Face for anything. It reads these when it is imported.
-    os.environ.update(GRADIO_ANALYTICS_ENABLED="False", HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
+    os.environ.update(GRADIO_ANALYTICS_ENABLED="False", HF_HUB_DISABLE_TELEMETRY="1")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as stack:
         try:
             check_host(args.host)
             options = opening.choose(args, os.environ)
+            if not options.hub:  # then a model file is asked for by name
+                os.environ["HF_HUB_OFFLINE"] = "1"
             # Importing Gradio takes seconds: the model loads meanwhile.
             opened = in_background(open_everything, options, stack)
             answering = Answering(opened, options, args.concurrency)

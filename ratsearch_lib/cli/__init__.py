@@ -75,6 +75,10 @@ def _run(args: argparse.Namespace) -> int:
         from .doctor import doctor
 
         return doctor(args, os.environ, out, as_json=args.json)
+    if args.command == "model":
+        from .models import list_models
+
+        return list_models(out, as_json=args.json)
     if args.command == "zim":
         from .zim import zim
 
@@ -199,6 +203,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     doctor.add_argument("--json", action="store_true", default=False, help="print JSON")
     add_options(doctor)
+
+    model = add("model", "models that suit, to be fetched with --model").add_subparsers(
+        dest="model_command", metavar="COMMAND", required=True
+    )
+    models = model.add_parser("list", help="list a few models that suit: size, memory, licence, and whether it is here")
+    models.add_argument("--json", action="store_true", help="print JSON")
 
     from .zim import add_zim_commands
 

@@ -117,15 +117,20 @@ def _requirements() -> list[str]:
 
 
 def _archive(options: Options) -> Iterator[Finding]:
+    for error in options.zim_errors:
+        yield Finding("bad", "archive", error, "Correct or leave out that --zim.")
+    if options.zim is None:
+        advice = "" if options.zim_reason.startswith("none") else options.zim_reason
+        yield Finding("note", "archive", "none: the sample encyclopedia is read", advice or "Name one with --zim.")
+    for path in (options.zim, *options.more_zims) if options.zim else ():
+        yield from _one_archive(path)
+
+
+def _one_archive(path: Path) -> Iterator[Finding]:
     from ..archive import Archive
     from ..leads import LeadIndex
     from ..titles import TitleIndex
 
-    path = options.zim
-    if path is None:
-        advice = "" if options.zim_reason.startswith("none") else options.zim_reason
-        yield Finding("note", "archive", "none: the sample encyclopedia is read", advice or "Name one with --zim.")
-        return
     try:
         archive = Archive(path)
         about = ", ".join(filter(None, (archive.language, archive.metadata.get("Date", ""))))
@@ -154,6 +159,12 @@ def _model(options: Options) -> Iterator[Finding]:
 
     if options.gguf:
         yield Finding("ok", "model", f"{options.gguf} ({options.gguf.stat().st_size / 1e9:.1f} GB)")
+    elif options.hub:
+        from ..chat.hub import hub_file
+
+        there = hub_file(options.hub).is_file()
+        advice = "" if there else "It is fetched when it is first needed."
+        yield Finding("ok" if there else "note", "model", f"{options.hub} is {'' if there else 'not '}here", advice)
     elif options.endpoint:
         client = ChatClient(options.endpoint, options.model, options.api_key)
         try:
@@ -170,7 +181,7 @@ def _model(options: Options) -> Iterator[Finding]:
             yield Finding("note" if advice else "ok", "model", f"a server at {server.base_url} {state}", advice)
     if importlib.util.find_spec("xllamacpp") is None:
         yield Finding(
-            "bad" if options.gguf else "note",
+            "bad" if options.gguf or options.hub else "note",
             "model",
             "the package xllamacpp, which serves models itself, is not installed",
             "pip install xllamacpp, or use a server (--endpoint URL).",

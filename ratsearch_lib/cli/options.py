@@ -48,7 +48,8 @@ class Options:
     api_key        for `endpoint` alone
     model          a model's name on the server; None: its first
     gguf           a model file to serve; None: the embedded model's, where no server is used
-    chat_template  a Jinja file to serve `gguf` with; None: its own
+    hub            a model file of the Hugging Face hub to serve, as hf:owner/repo:file.gguf
+    chat_template  a Jinja file to serve `gguf` or `hub` with; None: its own
     mode           "auto", "tools" or "guided"
     context        the model's context window in tokens, where its server does not say; None: the usual
     download       whether the embedded model's weights may be fetched
@@ -64,6 +65,7 @@ class Options:
     api_key: str | None = None
     model: str | None = None
     gguf: Path | None = None
+    hub: str | None = None
     chat_template: Path | None = None
     mode: str = "auto"
     temperature: float | None = None
@@ -117,7 +119,11 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="an OpenAI-compatible server, such as localhost:8080; its key comes from $OPENAI_API_KEY"
         " (else: $OPENAI_BASE_URL, a server found on this machine, a small model that comes with ratsearch)",
     )
-    group.add_argument("--model", metavar="NAME|FILE.gguf", help="one of the server's models, or a model file to serve")
+    group.add_argument(
+        "--model",
+        metavar="NAME|FILE.gguf",
+        help="one of the server's models; or a model file to serve, which hf:OWNER/REPO:FILE.gguf fetches first",
+    )
     group.add_argument("--chat-template", metavar="FILE", help="Jinja chat template for --model FILE.gguf")
     group.add_argument(
         "--mode",
@@ -193,16 +199,19 @@ def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = 
     given = {name: value for name, value in vars(args).items() if value is not None and value is not False}
     zims, zim_reason, zim_errors = choose_archives(given.get("zim"), environ.get("RATSEARCH_ZIM"), folder)
     model, endpoint = given.get("model"), given.get("endpoint")
-    gguf = None
-    if model and not endpoint and model.lower().endswith(".gguf"):
-        gguf, model = (
-            existing(path_of(model, "--model"), "--model"),
-            None,
-        )  # with --endpoint it is a server's name for it
-    if not gguf:
+    gguf = hub = None
+    if model and not endpoint:  # with --endpoint it is a server's name for it
+        if model.lower().startswith("hf:"):
+            from ..chat.hub import hub_file
+
+            hub_file(model)  # which says so where that is no name of one
+            hub, model = model, None
+        elif model.lower().endswith(".gguf"):
+            gguf, model = existing(path_of(model, "--model"), "--model"), None
+    if not (gguf or hub):
         endpoint = endpoint or environ.get("OPENAI_BASE_URL") or None
     template = given.get("chat_template")
-    if template and not gguf:
+    if template and not (gguf or hub):
         raise RatsearchError("--chat-template goes with --model FILE.gguf: other servers have templates of their own.")
     return Options(
         zim=zims[0] if zims else None,
@@ -214,6 +223,7 @@ def choose(args: argparse.Namespace, environ: Mapping[str, str], folder: Path = 
         api_key=(environ.get("OPENAI_API_KEY") or None) if endpoint else None,
         model=model,
         gguf=gguf,
+        hub=hub,
         chat_template=existing(path_of(template, "--chat-template"), "--chat-template") if template else None,
         mode=given.get("mode", "auto"),
         temperature=given.get("temperature"),

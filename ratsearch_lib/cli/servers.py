@@ -31,7 +31,7 @@ def open_client(options: Options, report: Report) -> tuple[ChatClient, LocalServ
         client = ChatClient(options.endpoint, options.model, options.api_key, **wishes)
         _wait_for_model(client, report)
         return client, None
-    if not options.gguf and (client := _find_client(options.model, report, wishes)):
+    if not (options.gguf or options.hub) and (client := _find_client(options.model, report, wishes)):
         return client, None
     server = _start_server(options, report)
     return ChatClient(server.base_url, None, server.api_key, **wishes), server
@@ -95,6 +95,11 @@ def _start_server(options: Options, report: Report) -> LocalServer:
     from ..chat.local import EMBEDDED_MODEL, LocalServer, embedded_weights
 
     gguf = options.gguf
+    if options.hub:
+        from ..chat.hub import hub_weights
+
+        with progress_bar(f"Fetching {options.hub}, once", report, unit="bytes") as progress:
+            gguf = hub_weights(options.hub, progress, download=options.download)
     if gguf is None:
         with progress_bar(f"Fetching the small model {EMBEDDED_MODEL}, once", report, unit="bytes") as progress:
             gguf = embedded_weights(progress, download=options.download)
@@ -113,5 +118,9 @@ def model_line(options: Options, client: ChatClient, server: LocalServer | None)
     """The header's line about the model: its name, and where it runs. Asking for it proves that the server answers."""
     client.supports_tools()  # by now it has chosen a model, or says that there is none
     if server:
-        return f"{client.model} (started here)" if options.gguf else f"{client.model} (comes with ratsearch)"
+        return (
+            f"{client.model} (started here)"
+            if options.gguf or options.hub
+            else f"{client.model} (comes with ratsearch)"
+        )
     return f"{client.model} at {client.base_url}" + ("" if options.endpoint else " (found on this machine)")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError, RatsearchError
 from .progress import progress_bar
-from .screen import Screen
 
 if TYPE_CHECKING:
     from ..archive import Archive
     from ..kiwix import Catalogue, CatalogueEntry
     from .options import Report
+    from .screen import Screen
 
 ASK_FROM_BYTES = 2_000_000_000
 SHOWN = 40

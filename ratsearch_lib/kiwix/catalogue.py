@@ -7,21 +7,19 @@ file (RFC 5854), with its exact size, its SHA-256 and its mirrors. The sizes in 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree import ElementTree
 
 from ..errors import DownloadError
+from ..fetch import Source, open_client, reason
 
 if TYPE_CHECKING:
     import httpx2
 
 CATALOGUE_URL = "https://library.kiwix.org/catalog/v2"
 MAX_REPLY_BYTES = 100_000_000  # the whole catalogue is about 10 MB
-TIMEOUT_S = 30.0
 PAGE = 100
 ATOM, METALINK = "{http://www.w3.org/2005/Atom}", "{urn:ietf:params:xml:ns:metalink}"
 OPEN_ACCESS = "http://opds-spec.org/acquisition/open-access"
@@ -60,21 +58,6 @@ class CatalogueEntry:
     @property
     def file_name(self) -> str:
         return file_name(self.url)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What is to be downloaded: `size_bytes` exactly, with this SHA-256, from one of these addresses, best first.
-
-    `pieces` are SHA-1 sums of `piece_bytes` each, where they are published.
-    """
-
-    name: str
-    size_bytes: int
-    sha256: str
-    urls: tuple[str, ...]
-    piece_bytes: int = 0
-    pieces: tuple[str, ...] = ()
 
 
 class Catalogue:
@@ -223,21 +206,6 @@ def _entry(element: ElementTree.Element, base: str) -> CatalogueEntry | None:
 # HTTP
 
 
-@contextmanager
-def open_client() -> Iterator[httpx2.Client]:
-    """A client that follows redirects, to mirrors too."""
-    import httpx2
-
-    from .. import __version__
-
-    agent = {"User-Agent": f"ratsearch/{__version__}"}
-    try:
-        with httpx2.Client(follow_redirects=True, timeout=TIMEOUT_S, headers=agent) as client:
-            yield client
-    except (ImportError, ValueError, httpx2.InvalidURL) as error:  # a proxy of the environment, or an address
-        raise DownloadError(f"An address, or a proxy that the environment names, cannot be used: {error}.") from error
-
-
 def fetch(client: httpx2.Client, url: str, parameters: dict[str, str] | None = None) -> bytes:
     """What is at `url`, whole. DownloadError, with what happened, if it cannot be had."""
     import httpx2
@@ -257,11 +225,6 @@ def fetch(client: httpx2.Client, url: str, parameters: dict[str, str] | None = N
         raise DownloadError(
             f"{host} cannot be reached ({reason(error)}): check the connection and the address."
         ) from error
-
-
-def reason(error: Exception) -> str:
-    """An error of the HTTP client in words; some have none."""
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def parse(body: bytes, root: str, url: str) -> ElementTree.Element:
