@@ -30,6 +30,8 @@ PAIRS = [
     ),
     ("World Health Organization", None),
     ("WHO", "World Health Organization"),
+    ("HBO", None),
+    ("Houseboat", None),
     ("!!!", None),
     ("∞", "Infinity"),
     ("Infinity", None),
@@ -143,6 +145,10 @@ def test_exact_prefers_the_title_as_it_is_written(index):
     assert index.exact("jacques_chirac").matched == "Jacques Chirac"
     assert index.exact("Jacques") is None
     assert index.exact("") is None
+
+
+def test_an_acronym_is_among_what_is_found_by_its_words(index):
+    assert "HBO" in [match.title for match in index.search("Home Box Office")]
 
 
 @pytest.mark.parametrize("query", ["", " ", "\0", "\ud800", "(", '"', "zxqwv", "?" * 2000])

@@ -104,6 +104,7 @@ SOUNDS = 6
 TRIGRAMS_SUFFICE = 10  # letters: one edit leaves enough trigrams to find a longer word by
 RARE_TITLES, RARE_SHARE = 2000, 2e-5  # words in fewer titles than these are taken for misspelt at once
 MIN_STEM = 3
+MAX_ACRONYM = 6  # letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,8 @@ def variants(query: list[str], fixed: set[str], index: WordIndex, *, wide: bool 
         if wide and word not in fixed:
             for other in inflections(word, index):
                 add(here, (other,), 0.75)
+    if wide and 3 <= len(query) <= MAX_ACRONYM and all(word.isascii() and word.isalpha() for word in query):
+        add(tuple(range(len(query))), ("".join(word[0] for word in query),), 0.5)  # Home Box Office: HBO
     return found
 
 
