@@ -142,3 +142,27 @@ def ratio(large: float, small: float) -> str:
     """ "about 40 times", roughly: figures of one machine mean little on another."""
     times = large / small
     return f"about {times:.0f} times" if times < 10 else f"about {round(times, 1 - len(str(int(times)))):,.0f} times"
+
+
+def judged_queries(folder: Path) -> Path:
+    """A data folder for the benchmarks of titles: the real one where it is, else one made of the sample in `folder`.
+
+    RATSEARCH_SAMPLE, set to anything, asks for the sample's.
+    """
+    if DATA.is_dir() and "RATSEARCH_SAMPLE" not in os.environ:
+        print("Real queries and 605,066 titles, from ../shared/data.")
+        return DATA
+    import gzip
+
+    archive = Library.open(archive_path(), build="never").archive
+    entries = list(archive.entries())
+    (folder / "queries").mkdir(parents=True)
+    with gzip.open(folder / "titles.txt.gz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(entry.title for entry in entries))
+    redirects = [f"{each.title}\t{archive.follow(each).title}" for each in entries if each.redirect_path]
+    (folder / "redirects.tsv").write_text("\n".join(["from\tto", *redirects]), encoding="utf-8")
+    rows = [row.split("\t") for row in (HERE / "queries.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    queries = [json.dumps({"set": kind, "query": query, "gold": gold.split("|")}) for kind, query, gold in rows]
+    (folder / "queries" / "title_queries.jsonl").write_text("\n".join(queries), encoding="utf-8")
+    print(f"{len(queries)} queries about the sample encyclopedia.")
+    return folder

@@ -14,6 +14,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from benchmarks import titles
 from ratsearch_lib import Library
 from ratsearch_lib.sample import archive_path
 
@@ -37,6 +38,7 @@ def environment(monkeypatch, tmp_path_factory):
     """No server and no archive but the project's own."""
     for name in OWN:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RATSEARCH_SAMPLE", "1")  # for judged_queries
     fonts = tmp_path_factory.getbasetemp() / "matplotlib"
     fonts.mkdir(exist_ok=True)
     monkeypatch.setenv("MPLCONFIGDIR", str(fonts))
@@ -103,6 +105,17 @@ def test_is_committed_stripped(file):
     text = file.read_text(encoding="utf-8")
     assert str(Path.home()) not in text
     assert str(NOTEBOOKS.parent) not in text
+
+
+def test_the_figures_of_06_are_those_of_the_benchmark(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(NOTEBOOKS), *sys.path])
+    from support import judged_queries
+
+    result = titles.run(judged_queries(tmp_path / "data"), [], beside=0)
+    notebook = nbformat.read(NOTEBOOKS / "06_searching_challenges.ipynb", 4)
+    shown = next(said(cell) for cell in code(notebook) if "corpus.queries, read_article" in cell.source)
+    rows = {row[0]: [float(each) for each in row[1:]] for row in map(str.split, shown.splitlines()[1:])}
+    assert rows == {name: list(figures.values()) for name, figures in result["sets"].items()}
 
 
 @pytest.mark.parametrize("file", SOLUTIONS, ids=lambda file: file.stem)
