@@ -69,8 +69,11 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         return connection
 
 
-def open_to_read(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write; also where the store, or all its folder, may not be written."""
+def open_to_read(path: Path) -> sqlite3.Connection | None:
+    """A connection that cannot write; also where the store, or all its folder, may not be written.
+
+    None while it is empty: whoever began to make it was stopped.
+    """
     with explained(path):
         wal = path.with_name(path.name + "-wal")
         if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
@@ -85,8 +88,10 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         )  # fmt: skip
         try:
             connection.execute("PRAGMA query_only = 1")
-            connection.execute("PRAGMA mmap_size = 0")
             (application,) = connection.execute("PRAGMA application_id").fetchone()
+            if not application and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                connection.close()
+                return None
             if application != APPLICATION_ID:
                 raise DocumentStoreError(f"{path} is a database of something else: name another store with --db.")
             _check_version(connection, path)

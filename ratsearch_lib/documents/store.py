@@ -111,7 +111,9 @@ class DocumentStore:
             writer.begin()
             deleted = 0
             row = connection.execute("SELECT id FROM chunk WHERE key = ?", (key_of_id(id_or_path),)).fetchone()
-            if row:
+            if not id_or_path.strip():  # a variable that is not set: not the current folder
+                deleted = 0
+            elif row:
                 writer.remove_chunk(row[0])
                 deleted = 1
             else:
@@ -159,10 +161,10 @@ class DocumentStore:
         """A connection that sees one state of the store; None while there is no store."""
         with self._lock, database.explained(self.path):
             if self._reader is None:
-                if not self.path.exists():
+                self._reader = database.open_to_read(self.path) if self.path.exists() else None
+                if self._reader is None:
                     yield None
                     return
-                self._reader = database.open_to_read(self.path)
             self._reader.execute("BEGIN")
             try:
                 yield self._reader
@@ -293,6 +295,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _resolved(path: str | Path) -> str:
+    if not str(path).strip():  # a variable that is not set: not the current folder
+        raise DocumentStoreError("A path is empty. Nothing was done.")
     try:
         return os.path.realpath(os.path.expanduser(path), strict=True)
     except (OSError, ValueError) as error:

@@ -91,9 +91,10 @@ def convert_ragstore(path: Path) -> tuple[Path, int | None]:
     """The store beside a ragstore index with all that is in it, and how many chunks that were; None if it was there."""
     target = path.with_suffix("") if path.suffix == ".json" else path.with_name(path.name + ".db")
     origin = os.path.realpath(path)
-    store = DocumentStore(target)
     if target.exists():
-        if store.origin() != origin:
+        with DocumentStore(target) as store:
+            is_its_own = store.origin() == origin
+        if not is_its_own:
             raise DocumentStoreError(
                 f"{path} is an index of ragstore's, and {target}, where it would be converted to, is something else: "
                 "name a store with --db, or move one of the two."
