@@ -8,15 +8,19 @@ looks into few, and an update writes little (the log-structured merge of O'Neil 
 
 from __future__ import annotations
 
+import heapq
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
 MAX_DOCS = 65_536
 FAN_OUT, FEW = 8, 3  # so many neighbouring small segments become one: during a run, and at its end
 SMALL = 64
+_ONES = np.ones(MAX_DOCS, "u1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +95,7 @@ def _write(
     chunks: np.ndarray, lengths: np.ndarray,
 ) -> None:  # fmt: skip
     """A segment of the postings (term's number, document, count), which are sorted by the first two."""
-    cursor = connection.execute(
-        "INSERT INTO segment(n_docs, n_live, n_tokens, chunks, lengths) VALUES (?, ?, ?, ?, ?)",
-        (len(chunks), len(chunks), int(lengths.sum()), chunks.tobytes(), lengths.tobytes()),
-    )
-    segment = cursor.lastrowid
+    segment = _add(connection, chunks, lengths)
     if not len(terms):
         return
     starts = np.flatnonzero(np.concatenate(([True], terms[1:] != terms[:-1])))
@@ -112,6 +112,14 @@ def _write(
     numbers, starts_list, ends_list = terms[starts].tolist(), starts.tolist(), ends.tolist()
     order = sorted(range(len(numbers)), key=lambda place: names[numbers[place]])
     connection.executemany("INSERT INTO posting VALUES (?, ?, ?, ?)", map(row, order))
+
+
+def _add(connection: sqlite3.Connection, chunks: np.ndarray, lengths: np.ndarray) -> int:
+    """A new segment of these documents, without postings. Returns its id."""
+    return connection.execute(
+        "INSERT INTO segment(n_docs, n_live, n_tokens, chunks, lengths) VALUES (?, ?, ?, ?, ?)",
+        (len(chunks), len(chunks), int(lengths.sum()), chunks.tobytes(), lengths.tobytes()),
+    ).lastrowid
 
 
 def counts_of(docs: np.ndarray, blob: bytes | None) -> np.ndarray | None:
@@ -162,33 +170,36 @@ def tidy(connection: sqlite3.Connection, fan_out: int = FAN_OUT) -> None:
 
 
 def merge(connection: sqlite3.Connection, segments: list[Segment]) -> None:
-    """Neighbouring segments as one, without the dead."""
-    terms: dict[str, int] = {}
-    keys, counts, offset = [], [], 0
-    for segment in segments:
-        alive = segment.lengths >= 0
-        new = np.cumsum(alive, dtype=np.int64) - 1 + offset
+    """Neighbouring segments as one, without the dead; a term at a time, so that it takes little memory."""
+    alive = [segment.lengths >= 0 for segment in segments]
+    chunks = np.concatenate([segment.chunks[kept] for segment, kept in zip(segments, alive, strict=True)])
+    lengths = np.concatenate([segment.lengths[kept] for segment, kept in zip(segments, alive, strict=True)])
+    moved, offset = [], 0
+    for segment, kept in zip(segments, alive, strict=True):
+        moved.append((np.cumsum(kept) - 1 + offset).astype("<u2"))
         offset += segment.n_live
-        rows = connection.execute("SELECT term, docs, counts FROM posting WHERE segment = ?", (segment.id,)).fetchall()
-        docs = np.frombuffer(b"".join(row[1] for row in rows), "<u2")
-        sizes = np.fromiter((len(row[1]) // 2 for row in rows), np.int64, len(rows))
-        numbers = np.fromiter((terms.setdefault(row[0], len(terms)) for row in rows), np.uint64, len(rows))
-        times = np.ones(len(docs), np.int64)
-        start = 0
-        for row, size in zip(rows, sizes.tolist(), strict=True):
-            if row[2] is not None:
-                times[start : start + size] = np.frombuffer(row[2], "u1" if len(row[2]) == size else "<u2")
-            start += size
-        kept = alive[docs]
-        pairs = np.repeat(numbers, sizes)[kept] << np.uint64(16) | new[docs[kept]].astype(np.uint64)
-        keys.append(pairs)
-        counts.append(times[kept])
-    pairs, times = np.concatenate(keys), np.concatenate(counts)
-    order = np.argsort(pairs, kind="stable")
-    pairs, times = pairs[order], times[order]
-    chunks = np.concatenate([segment.chunks[segment.lengths >= 0] for segment in segments])
-    lengths = np.concatenate([segment.lengths[segment.lengths >= 0] for segment in segments])
+
+    def rows_of(place: int) -> Iterator[tuple]:
+        query = "SELECT term, docs, counts FROM posting WHERE segment = ? ORDER BY term"
+        return ((term, place, docs, counts) for term, docs, counts in connection.execute(query, (segments[place].id,)))
+
+    def rows() -> Iterator[tuple]:
+        for term, group in groupby(heapq.merge(*map(rows_of, range(len(segments)))), key=itemgetter(0)):
+            docs, counts = [], []
+            for _, place, blob, times in group:
+                here = np.frombuffer(blob, "<u2")
+                often = counts_of(here, times)
+                if segments[place].has_dead:
+                    kept = alive[place][here]
+                    here, often = here[kept], None if often is None else often[kept]
+                docs.append(moved[place][here])
+                counts.append(_ONES[: len(here)] if often is None else often)
+            if any(map(len, docs)):
+                often = counts[0] if len(counts) == 1 else np.concatenate(counts)
+                yield new, term, b"".join(map(bytes, docs)), None if often.max() == 1 else often.tobytes()
+
+    new = _add(connection, chunks, lengths)
+    connection.executemany("INSERT INTO posting VALUES (?, ?, ?, ?)", rows())
     for segment in segments:
         connection.execute("DELETE FROM posting WHERE segment = ?", (segment.id,))
         connection.execute("DELETE FROM segment WHERE id = ?", (segment.id,))
-    _write(connection, list(terms), pairs >> np.uint64(16), pairs & np.uint64(0xFFFF), times, chunks, lengths)

@@ -46,8 +46,6 @@ class DocumentStore:
         if self.path.is_dir():
             raise DocumentStoreError(f"{self.path} is a folder: name a file for the store.")
 
-    # ------------------------------------------------------------------------------------------------- writing
-
     def index(self, *paths: str | Path, chunk_size: int | None = None, progress: Progress | None = None) -> IndexReport:
         """Bring the store up to the files and folders `paths`.
 
@@ -111,12 +109,10 @@ class DocumentStore:
             writer.begin()
             deleted = 0
             row = connection.execute("SELECT id FROM chunk WHERE key = ?", (key_of_id(id_or_path),)).fetchone()
-            if not id_or_path.strip():  # a variable that is not set: not the current folder
-                deleted = 0
-            elif row:
+            if row:
                 writer.remove_chunk(row[0])
                 deleted = 1
-            else:
+            elif id_or_path.strip():  # an empty one is a variable that is not set, not the current folder
                 for path in dict.fromkeys((os.path.realpath(id_or_path), os.path.abspath(id_or_path))):
                     query = "SELECT id FROM file WHERE path = ? OR (path >= ? AND path < ?)"
                     for (file,) in connection.execute(query, under(recorded(path))).fetchall():
@@ -153,8 +149,6 @@ class DocumentStore:
     @staticmethod
     def _set_meta(connection: sqlite3.Connection, name: str, value) -> None:
         connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
-
-    # ------------------------------------------------------------------------------------------------- reading
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
