@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
     from .agent.events import (
         ContextTrimmed,
         Event,
+        Evidence,
         Generated,
         Notice,
         Prefill,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
         TitleIndexError,
         TranscriptError,
     )
+    from .evidence import SentenceEvidence, check
     from .library import Library
     from .text import Passage
     from .titles import TitleIndex, TitleMatch
@@ -63,8 +65,8 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "agent.events": (
-        "ContextTrimmed", "Event", "Generated", "Notice", "Prefill", "ReasoningDelta", "RunFinished", "TextDelta",
-        "TextWasReasoning", "ToolCall", "ToolResult", "Usage",
+        "ContextTrimmed", "Event", "Evidence", "Generated", "Notice", "Prefill", "ReasoningDelta", "RunFinished",
+        "TextDelta", "TextWasReasoning", "ToolCall", "ToolResult", "Usage",
     ),
     "agent.loop": ("Agent",),
     "agent.replay": ("ReplayClient",),
@@ -80,6 +82,7 @@ _MODULES = {
         "DocumentNotFound", "DocumentStoreError", "DownloadError", "EntryNotFound", "ModelError", "ModelNotFound",
         "RatsearchError", "ServerLoading", "ServerUnreachable", "TitleIndexError", "TranscriptError",
     ),
+    "evidence": ("SentenceEvidence", "check"),
     "library": ("Library",),
     "text": ("Passage",),
     "titles": ("TitleIndex", "TitleMatch"),

@@ -1,6 +1,6 @@
 """What a run tells its caller: one frozen dataclass an event.
 
-    run      = step* RunFinished
+    run      = step* Evidence? RunFinished
     step     = Prefill* (ReasoningDelta | TextDelta | TextWasReasoning | Generated)* (ToolCall ToolResult)*
 
 `Prefill` and `Generated` are for progress displays and may be ignored. `Notice` and `ContextTrimmed` may come anywhere.
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+from ..evidence import SentenceEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,14 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """Which sentences of `answer` are borne out by what was read in this conversation."""
+
+    answer: str
+    sentences: tuple[SentenceEvidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of the whole run, as the server counted them (0: it did not)."""
 
@@ -127,5 +137,6 @@ Event = (
     | ToolResult
     | ContextTrimmed
     | Notice
+    | Evidence
     | RunFinished
 )

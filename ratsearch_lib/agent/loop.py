@@ -11,6 +11,7 @@ from ..chat.client import ChatClient
 from ..errors import ChatError
 from ..tools import ToolContext
 from .events import Event, RunFinished
+from .evidence import held_against
 from .guided import TITLE_PROMPT
 from .patience import patiently
 from .toolbox import Toolbox
@@ -121,6 +122,8 @@ class Agent:
         events = turn.guided() if await self._is_guided() else turn.events()
         async with aclosing(events):
             async for event in events:
+                if isinstance(event, RunFinished) and (found := await held_against(event, turn)):
+                    yield found
                 yield event
 
     async def _is_guided(self) -> bool:

@@ -21,13 +21,13 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ChatError, TranscriptError
-from .events import Event, RunFinished
+from .events import Event, Evidence, RunFinished
 
 if TYPE_CHECKING:
     from ..archive import Archive
@@ -164,6 +164,8 @@ class Transcript:
         if isinstance(event, RunFinished):
             values["messages"] = self.message_numbers(event.messages)
             values["usage"] = {each.name: getattr(event.usage, each.name) for each in fields(event.usage)}
+        if isinstance(event, Evidence):
+            values["sentences"] = [asdict(each) for each in event.sentences]
         self.write("event", run=run, event=type(event).__name__, **values)
 
     def _unwritable(self, error: Exception) -> TranscriptError:

@@ -12,7 +12,7 @@ from ..chat.client import ChatClient
 from ..chat.failures import refuses_tools
 from ..chat.window import Trimmed, Window
 from ..errors import ChatError, ContextOverflow
-from ..tools import ToolContext
+from ..tools import ReadResult, ToolContext
 from .events import ContextTrimmed, Event, Notice, RunFinished, ToolCall, ToolResult, Usage
 from .guided import run_guided
 from .step import Call, Reply, stream_reply
@@ -28,7 +28,10 @@ Message = dict[str, Any]
 
 
 class Turn:
-    """A question on its way to an answer. `messages`, which ends with the question, is the conversation as it grows."""
+    """A question on its way to an answer.
+
+    `messages`, which ends with the question, is the conversation as it grows; `asked` is how it was at first.
+    """
 
     def __init__(
         self,
@@ -44,7 +47,7 @@ class Turn:
         self.messages = messages
         self._client, self._toolbox, self._context = client, toolbox, context
         self._max_steps, self._keep_reasoning = max_steps, keep_reasoning
-        self._asked = list(messages)
+        self.asked = list(messages)
         self._system = [] if messages[0]["role"] == "system" else [{"role": "system", "content": system_prompt}]
         self._window = Window(0)
         self._reply = Reply()
@@ -53,6 +56,11 @@ class Turn:
         self._missed: set[tuple[str, str]] = set()  # those that read nothing
         self._done: set[tuple[str, str]] = set()  # those whose results stand whole, or need not be tried again
         self._stands: dict[str, ToolResult] = {}  # what was read, by source, as far as it stands whole
+
+    @property
+    def sources(self) -> list[ReadResult]:
+        """What was read in this turn."""
+        return self._context.sources
 
     async def events(self) -> AsyncGenerator[Event, None]:
         schemas = self._toolbox.schemas
@@ -195,7 +203,7 @@ class Turn:
         """The turn in guided mode, from its beginning; `why`, where it was not meant to be."""
         if why:
             yield Notice(f"{why}, so ratsearch looks it up for it.")
-        async with aclosing(run_guided(self._client, self._toolbox, self._asked, self._context)) as events:
+        async with aclosing(run_guided(self._client, self._toolbox, self.asked, self._context)) as events:
             async for event in events:
                 yield event
 

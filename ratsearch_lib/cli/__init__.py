@@ -102,7 +102,9 @@ def _run(args: argparse.Namespace) -> int:
             return serve(options, args, os.environ, err.line)
         case "ask":
             with open_session(options, err.line) as session:
-                return commands.ask(session, args.question, out, err, verbose=args.verbose)
+                return commands.ask(
+                    session, args.question, out, err, verbose=args.verbose, check=args.check, as_json=args.json
+                )
         case _:
             with open_session(options, err.line) as session:
                 return terminal.chat(session, out)
@@ -137,6 +139,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     ask.add_argument("question", nargs="*", default=[], help='the question ("-" or none: from standard input)')
     ask.add_argument("--verbose", "-v", action="store_true", default=False, help="show reasoning and tool calls")
+    ask.add_argument(
+        "--check",
+        action="store_true",
+        default=False,
+        help="print which sentences of the answer the articles support; exit status 3 if there are none",
+    )
+    ask.add_argument(
+        "--json", action="store_true", default=False, help="print the answer, what was read and the evidence as JSON"
+    )
     ask.set_defaults(fail=ask.error)
     add_options(ask)
     add_save_option(ask)

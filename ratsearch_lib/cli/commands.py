@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import closing, suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ..agent.events import ContextTrimmed, Event, Generated, Notice, Prefill, RunFinished
+from ..agent.events import ContextTrimmed, Event, Evidence, Generated, Notice, Prefill, RunFinished, ToolResult
 from ..errors import ArticleError, ChatError, EntryNotFound, RatsearchError
+from ..evidence import SentenceEvidence, citations, is_found, mark, summary, verdict_words
 from ..spelling import unquoted, without_section
 from ..view import STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
@@ -23,27 +26,74 @@ if TYPE_CHECKING:
     from ..tools import ReadResult
 
 
-def ask(session: Session, question: str, out: Screen, err: Screen, *, verbose: bool) -> int:
+NOTHING_SUPPORTED = 3  # exit status
+NOTHING_CHECKED = "Nothing was read that the answer could be held against."
+
+
+def ask(
+    session: Session,
+    question: str,
+    out: Screen,
+    err: Screen,
+    *,
+    verbose: bool = False,
+    check: bool = False,
+    as_json: bool = False,
+) -> int:
     """Answer once: the answer on `out`; the rest, with `verbose` reasoning and calls too, on `err`.
+
+    check    print under it which of its sentences what was read bears out: exit status 3 if there are none
+    as_json  all of it as one JSON object
 
     Exit status 1 if no article or no words were found to answer with.
     """
+    evidence: tuple[SentenceEvidence, ...] = ()
+    sources: dict[str, dict[str, str | None]] = {}
     print_header(session, err)
     printer = TurnPrinter(err, answer=False) if verbose else _Waiting(err)
     try:
         with closing(session.agent.run(question)) as run:
             for event in run:
                 printer.feed(event)
-                if isinstance(event, RunFinished):
-                    finished = event
+                match event:
+                    case RunFinished():
+                        finished = event
+                    case Evidence(sentences=sentences):
+                        evidence = sentences
+                    case ToolResult(title=title, source=source) if source:
+                        sources[source] = {"title": title, "source": source}
     except ChatError as error:
         raise RatsearchError(explain(error, session.server)) from error
     finally:
         printer.finish()
-    if finished.answer.strip():
+    if as_json:
+        print_json(
+            {
+                "answer": finished.answer,
+                "stop_reason": finished.stop_reason,
+                "sources": list(sources.values()),
+                "summary": summary(evidence),
+                "sentences": [asdict(each) for each in evidence],
+            }
+        )
+    elif finished.answer.strip():
         out.write(finished.answer.strip(), markup=True)
         out.end_line()
-    return 1 if finished.stop_reason in ("not_found", "empty") else 0
+        if check:
+            print_evidence(evidence, out)
+    if finished.stop_reason in ("not_found", "empty"):
+        return 1
+    return NOTHING_SUPPORTED if check and not any(map(is_found, evidence)) else 0
+
+
+def print_evidence(sentences: Sequence[SentenceEvidence], screen: Screen) -> None:
+    """The summary, and what was found of each sentence that claims something."""
+    screen.line(f"\n{summary(sentences) or NOTHING_CHECKED}")
+    numbers = citations(sentences)
+    for each in sentences:
+        if each.verdict:
+            screen.line(f"{mark(each, numbers)} {' '.join(each.sentence.split())}")
+            screen.line(f"    {verdict_words(each)}", DIM_ITALIC)
 
 
 class _Waiting:

@@ -11,6 +11,7 @@ from typing import Any
 from ..agent import events
 from ..agent.transcript import Line, read_lines
 from ..errors import TranscriptError
+from ..evidence import SentenceEvidence
 from ..view import LOGO
 from .layout import DIM_ITALIC
 from .screen import Screen
@@ -88,4 +89,8 @@ def read_event(line: Line) -> events.Event:
     values: dict[str, Any] = {each.name: line[each.name] for each in fields(kind)}
     if kind is events.RunFinished:
         values.update(messages=[], usage=events.Usage(**line["usage"]))
+    elif kind is events.Evidence:
+        values["sentences"] = tuple(
+            SentenceEvidence(**{**each, "missing": tuple(each["missing"])}) for each in line["sentences"]
+        )
     return kind(**values)

@@ -21,6 +21,7 @@ from contextlib import closing, contextmanager, suppress
 from ..agent.events import (
     ContextTrimmed,
     Event,
+    Evidence,
     Generated,
     Notice,
     Prefill,
@@ -32,6 +33,7 @@ from ..agent.events import (
     ToolResult,
 )
 from ..errors import ChatError, RatsearchError
+from ..evidence import SentenceEvidence, is_found, summary, verdict_words
 from ..view import LOGO, STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
 from .options import Session
@@ -44,6 +46,7 @@ AGENT_BANNER = "  ===== AGENT ====="
 REASONING_HEAD = "----- Reasoning -----"
 REASONING_TAIL = "-" * len(REASONING_HEAD)
 PREVIEW_LINES = 10
+SAID_CHARS = 70  # of a sentence that was not found
 HOW_TO_LEAVE = "Ctrl-C again, or Ctrl-D, leaves"
 
 
@@ -60,6 +63,7 @@ class TurnPrinter:
         self._held = ""  # text of this step that may turn out to be the answer, when that is left out
         self._step_over = False
         self._texts: list[str] = []
+        self._evidence: tuple[SentenceEvidence, ...] = ()
         self._start_step()
 
     @property
@@ -98,10 +102,14 @@ class TurnPrinter:
                 self._screen.line(f"[{text}]", DIM_ITALIC)
             case ContextTrimmed():
                 self._screen.line(f"[{trimmed_words(event)}]", DIM_ITALIC)
+            case Evidence(sentences=sentences):
+                self._evidence = sentences
             case RunFinished(answer, stop_reason=stop_reason):
                 if answer.strip() and not self.text:
                     self._stream("text", answer)
                 self.finish()
+                if self._answer:
+                    self._print_evidence()
                 if stop_reason in STOP_REASONS:
                     self._screen.line(f"[{STOP_REASONS[stop_reason]}]", DIM_ITALIC)
 
@@ -109,6 +117,16 @@ class TurnPrinter:
         """End what is streaming, also when the turn is stopped or fails."""
         self._close_block()
         self._screen.hide_status()
+
+    def _print_evidence(self) -> None:
+        """How much of the answer was found, and what was not."""
+        if found := summary(self._evidence):
+            self._screen.line(f"[{found}]", DIM_ITALIC)
+        for each in self._evidence:
+            if each.verdict and not is_found(each):
+                said = " ".join(each.sentence.split())
+                said = said if len(said) <= SAID_CHARS else said[: SAID_CHARS - 1] + "…"
+                self._screen.line(f"  {said}  ({verdict_words(each)})", DIM_ITALIC)
 
     def _start_step(self) -> None:
         self._step_over = False
