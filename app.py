@@ -21,16 +21,12 @@ from ratsearch_lib.errors import ChatError, RatsearchError
 from ratsearch_lib.ui import about, feedback, kept, sidebar
 from ratsearch_lib.ui.answering import Answering, Settings, in_background
 from ratsearch_lib.ui.conversation import Conversation
-from ratsearch_lib.ui.messages import edited
+from ratsearch_lib.ui.messages import TEX, edited
 from ratsearch_lib.ui.quick_import import no_type_stubs
 from ratsearch_lib.ui.serving import Owner, add_page_options, check_host, close, serve, user_and_password, warning
 from ratsearch_lib.view import LOGO
 
 MAX_QUESTION_CHARS = 20_000
-TEX = [  # no dollar signs: "$3000 and $3000" is money
-    {"left": r"\[", "right": r"\]", "display": True},
-    {"left": r"\(", "right": r"\)", "display": False},
-]
 
 
 def main() -> None:
@@ -51,6 +47,7 @@ def main() -> None:
             say(warning(args))
             serve(page, args, answering.library)
             stack.callback(close, page)
+            stack.callback(answering.close)
             asyncio.run(until_interrupted(opened, [page.local_url, page.share_url]))
         except RatsearchError as error:
             sys.exit(f"ratsearch: {' '.join(clean(str(error)).split())}")
@@ -180,7 +177,7 @@ def build(answering: Answering, owner: Owner):
         is_owner = owner.is_asking(request.client.host, request.headers, token or "")
         server = (address, key) if is_owner else ("", "")
         settings = Settings.of(*server, model, mode, temperature, max_tokens, prompt, max_steps, keep)
-        return settings, gr.Accordion(visible=is_owner)
+        return settings, *[gr.update(visible=is_owner)] * len(side.owners)
 
     async def test(settings: Settings):
         try:
@@ -189,8 +186,17 @@ def build(answering: Answering, owner: Owner):
             return about.verdict_html(str(error)), gr.skip()
         return about.verdict_html(f"It answers. Its models: {', '.join(models) or 'none'}."), gr.Dropdown(models)
 
+    async def add(path, token, request: gr.Request):
+        try:
+            if not owner.is_asking(request.client.host, request.headers, token or ""):
+                raise RatsearchError("Only the owner may add archives.")
+            name = await asyncio.to_thread(answering.add_archive, path)
+        except RatsearchError as error:
+            return *refresh(), about.verdict_html(str(error)), gr.skip()
+        return *refresh(), about.verdict_html(f"{name} is read, too."), ""
+
     async def describe(request: gr.Request) -> AsyncIterator[tuple]:
-        waiting = [gr.skip()] * 5
+        waiting = [gr.skip()] * (4 + len(side.owners))
         yield about.header_html("Opening the archive and the model…"), *waiting
         session = await answering.session()
         examples = [{"text": each, "display_text": each} for each in about.questions_for(session.library)]
@@ -198,8 +204,8 @@ def build(answering: Answering, owner: Owner):
         models = [session.client.model]
         with suppress(ChatError):
             models = await answering.models(answering.defaults)
-        is_owner = owner.is_asking(request.client.host, request.headers)
-        yield *refresh(), chat, gr.Accordion(visible=is_owner), gr.Dropdown(models)
+        seen = gr.update(visible=owner.is_asking(request.client.host, request.headers))
+        yield *refresh(), chat, gr.Dropdown(models), *[seen] * len(side.owners)
 
     def refresh():
         """The header, the facts of the archive, and the clock that updates both while its titles are indexed."""
@@ -275,9 +281,10 @@ def build(answering: Answering, owner: Owner):
             None, side.made, None, js="ratsearch.asMarkdown", **at_once
         )
         changes = [each.change if isinstance(each, gr.Textbox) else each.input for each in side.settings]
-        gr.on(changes, choose, side.settings, [settings, side.server], trigger_mode="multiple", **at_once)
+        gr.on(changes, choose, side.settings, [settings, *side.owners], trigger_mode="multiple", **at_once)
+        side.add.click(add, [side.path, side.token], [header, side.archive, clock, side.added, side.path], **private)
         side.test.click(test, settings, [side.verdict, side.model], **private)
-        page.load(describe, None, [header, side.archive, clock, chat, side.server, side.model], **private)
+        page.load(describe, None, [header, side.archive, clock, chat, side.model, *side.owners], **private)
         clock.tick(refresh, None, [header, side.archive, clock], **at_once)
     return page
 

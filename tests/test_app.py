@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from ratsearch_lib.sample import archive_path
+
 from .conformance.server import (
     HOLD,
     Request,
@@ -565,6 +567,31 @@ def test_a_script_asks(url):
     answer = client.predict("Where do rats sleep in the house?", api_name="/ask")
     assert answer["answer"].startswith("In blue wool")
     assert answer["sources"] == [{"title": "House of rats", "source": "hostile.zim/House/Of_rats"}]
+
+
+def test_the_owner_adds_an_archive(page, browser, url, folder):
+    """The last of those that share this page: they would meet the sample's articles, too."""
+    from playwright.sync_api import expect
+
+    with visit(browser, url, {"X-Forwarded-For": "192.0.2.1"}) as other:
+        open_sidebar(other, "Archive")
+        expect(other.get_by_label("Add an archive")).to_be_hidden()
+    sample = folder / "sample.zim"
+    shutil.copy(archive_path(), sample)
+    open_sidebar(page, "Archive")
+    add = page.get_by_role("button", name="Add", exact=True)
+    for path, said in (
+        (folder / "none.zim", "none.zim"),
+        (sample, "is read, too"),
+        (sample, "Two archives are called"),
+    ):
+        page.get_by_label("Add an archive").fill(str(path))
+        add.click()
+        expect(page.locator("#added")).to_contain_text(said)
+    expect(page.locator("#archive dl")).to_have_count(2)
+    expect(page.locator("#header")).to_contain_text("hostile.zim and sample.zim")
+    page.goto(f"{url}archive/?title=American%20bison")
+    expect(page).to_have_url(re.compile("/archive/sample.zim/"))
 
 
 def test_only_who_knows_the_password_comes_in(browser, server, folder):

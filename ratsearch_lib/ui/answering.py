@@ -8,12 +8,14 @@ from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..agent.events import Event, RunFinished, ToolResult
 from ..agent.loop import SYSTEM_PROMPT, Agent
 from ..chat.client import ChatClient
 from ..chat.window import Window
+from ..cli.options import archive_line, make_agent
 from ..cli.servers import explain
 from ..errors import RatsearchError
 from ..view import InLine
@@ -72,6 +74,8 @@ class Answering:
         self.defaults = Settings(mode=options.mode, temperature=options.temperature)
         self._line = Line(size) if size else None
         self._clients: dict[tuple, ChatClient] = {}
+        self._adding = threading.Lock()
+        self._added: list[Library] = []
 
     async def session(self) -> Session:
         """What was opened. RatsearchError where that failed."""
@@ -80,6 +84,36 @@ class Answering:
     def library(self) -> Library | None:
         """The library, once it is open."""
         return self.opened.result().library if self.opened.done() and not self.opened.exception() else None
+
+    def add_archive(self, path: str) -> str:
+        """Read another archive, too; its title index is built in the background. Returns its name.
+
+        RatsearchError where it cannot be opened, or one of that name is open.
+        """
+        from ..libraries import Libraries
+        from ..library import Library
+
+        with self._adding:
+            session = self.opened.result()
+            library = Library.open(Path(path.strip()).expanduser(), build="background")
+            try:
+                before = session.library
+                joined = Libraries([*(before.libraries if isinstance(before, Libraries) else [before]), library])
+            except RatsearchError:
+                library.close()
+                raise
+            self._added.append(library)
+            options = replace(self.options, zim=session.library.archive.path, zim_reason="the last one added here")
+            agent = make_agent(options, session.client, joined, session.agent.transcript)
+            opened: Future[Session] = Future()
+            opened.set_result(replace(session, library=joined, agent=agent, archive_line=archive_line(options, joined)))
+            self.opened = opened
+            return library.archive.name
+
+    def close(self) -> None:
+        """Let go of the archives that were added."""
+        for library in self._added:
+            library.close()
 
     def explain(self, error: RatsearchError) -> str:
         """What to tell a visitor."""

@@ -11,10 +11,12 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, get_args
 
 from ..errors import RatsearchError
+from ..evidence import SentenceEvidence, Verdict, cited
+from ..evidence.answer import MAX_SENTENCES
 from ..view import Panel
 from .conversation import Turn
 from .messages import MAX_RESULT_CHARS, code_span, fence
@@ -69,7 +71,7 @@ def to_markdown(turns: Sequence[Turn]) -> str:
         parts.append("## " + " ".join(turn.question.split()))
         for panel in turn.panels:
             if panel.kind == "answer":
-                parts.append(panel.body.strip())
+                parts.append(cited(panel.body, panel.evidence).strip())
             elif panel.kind == "tool":
                 parts.append("→ " + code_span(panel.title))
             elif panel.kind in ("notice", "error"):
@@ -92,6 +94,7 @@ def _panel_fields(panel: Panel) -> dict[str, Any]:
         "source": panel.source,
         "name": panel.name,
         "passages": list(panel.passages),
+        "evidence": [asdict(each) for each in panel.evidence],
     }
     return fields | {name: value for name, value in more.items() if value}
 
@@ -113,6 +116,20 @@ def _panel(fields: dict[str, Any], number: int) -> Panel:
         source=None if source is None else _text(source),
         name=_text(fields.get("name", "")),
         passages=tuple(map(_text, _list(fields.get("passages", []), 100))),
+        evidence=tuple(_sentence(each, len(panel.body)) for each in _list(fields.get("evidence", []), MAX_SENTENCES)),
+    )
+
+
+def _sentence(fields: dict[str, Any], most: int) -> SentenceEvidence:
+    if fields["verdict"] not in (None, *get_args(Verdict)):
+        raise ValueError
+    texts = {name: _text(fields[name]) for name in ("sentence", "passage", "article", "section", "source", "misquoted")}
+    return SentenceEvidence(
+        verdict=fields["verdict"],
+        missing=tuple(map(_text, _list(fields["missing"], 1000))),
+        start=_whole(fields["start"], most),
+        end=_whole(fields["end"], most),
+        **texts,
     )
 
 

@@ -10,10 +10,15 @@ from collections.abc import Iterable, Sequence
 
 from ..view import Panel
 from .articles import article_link
+from .evidence import marked
 from .inert import inert
 
 MAX_RESULT_CHARS = 8_000  # of a tool's result on the page; the model saw all of it
 
+TEX = [  # no dollar signs: "$3000 and $3000" is money
+    {"left": r"\[", "right": r"\]", "display": True},
+    {"left": r"\(", "right": r"\)", "display": False},
+]
 MARK = "\N{WORD JOINER}"
 
 # Backslash and "[" become entities: between "\[" and "\]", or "\(" and "\)", the page would draw TeX.
@@ -63,7 +68,7 @@ def _panel_message(panel: Panel, prefix: str) -> dict:
         case "status":
             return _message(code_span(panel.title.replace(" ", "\N{NO-BREAK SPACE}")))
         case "answer":
-            return _message(inert(panel.body))
+            return _message(marked(panel))
         case "notice":
             return _message("> " + as_typed(" ".join(panel.body.split())))
         case "error":

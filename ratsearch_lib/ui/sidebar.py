@@ -16,10 +16,11 @@ MAX_PROMPT_CHARS = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Sidebar:
-    """Its components. `settings` are those of `Settings`, in its order, and the owner's token."""
+    """Its components. `settings` are those of `Settings`, in its order, and the owner's token; `owners` only the owner
+    sees."""
 
     settings: list[gr.components.Component]
-    server: gr.Accordion
+    owners: list[gr.blocks.BlockContext]
     token: gr.Textbox
     address: gr.Textbox
     key: gr.Textbox
@@ -27,6 +28,9 @@ class Sidebar:
     verdict: gr.HTML
     model: gr.Dropdown
     archive: gr.HTML
+    path: gr.Textbox
+    add: gr.Button
+    added: gr.HTML
     chosen: gr.Textbox
     open: gr.Button
     markdown: gr.Button
@@ -67,6 +71,12 @@ def build(defaults: Settings, *, asks_token: bool) -> Sidebar:
             )
         with gr.Accordion("Archive", open=False):
             archive = gr.HTML(elem_id="archive", padding=False)
+            with gr.Column(visible=False) as adding:
+                path = gr.Textbox(
+                    label="Add an archive", placeholder="/path/to/FILE.zim", info="a file on this machine"
+                )
+                add = gr.Button("Add", size="sm")
+                added = gr.HTML(elem_id="added", padding=False)
         token = gr.Textbox(label="Owner's token", type="password", visible=asks_token)
         with gr.Accordion("Server", open=False, visible=False) as server:
             address = gr.Textbox(label="Address", placeholder="localhost:8080", info="empty: as it was started")
@@ -78,4 +88,22 @@ def build(defaults: Settings, *, asks_token: bool) -> Sidebar:
         markdown = gr.Button("As Markdown", elem_id="kept-as-markdown", visible="hidden")
         made = gr.Textbox(visible="hidden")
     settings = [address, key, model, mode, temperature, max_tokens, prompt, max_steps, keep, token]
-    return Sidebar(settings, server, token, address, key, test, verdict, model, archive, chosen, opens, markdown, made)
+    owners = [server, adding]
+    return Sidebar(
+        settings,
+        owners,
+        token,
+        address,
+        key,
+        test,
+        verdict,
+        model,
+        archive,
+        path,
+        add,
+        added,
+        chosen,
+        opens,
+        markdown,
+        made,
+    )
