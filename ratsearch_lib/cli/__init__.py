@@ -64,6 +64,10 @@ def _prepare_streams() -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
+    if args.command == "mcp":  # a client waits, so without the imports below
+        from .mcp import serve
+
+        return serve(choose(args, os.environ), args, os.environ, _say)
     from .screen import Screen
 
     out, err = Screen(sys.stdout, os.environ), Screen(sys.stderr, os.environ)
@@ -96,10 +100,6 @@ def _run(args: argparse.Namespace) -> int:
             from .index import index
 
             return index(options, out, err.line, leads=args.leads)
-        case "mcp":
-            from .mcp import serve
-
-            return serve(options, args, os.environ, err.line)
         case "ask":
             with open_session(options, err.line) as session:
                 return commands.ask(
@@ -108,6 +108,10 @@ def _run(args: argparse.Namespace) -> int:
         case _:
             with open_session(options, err.line) as session:
                 return terminal.chat(session, out)
+
+
+def _say(text: str) -> None:
+    print(clean(text), file=sys.stderr, flush=True)
 
 
 def _question(words: list[str]) -> str:
