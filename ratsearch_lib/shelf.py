@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from .article import Article
-from .documents import DocumentStore
-from .documents.records import Chunk
+
+if TYPE_CHECKING:  # numpy and SQLite, for who has no documents
+    from .documents import DocumentStore
+    from .documents.records import Chunk
 
 DOCUMENTS = "documents"  # what the source of a document begins with, where that of an article has an archive's name
 FOUND = 8
@@ -72,14 +75,14 @@ class Shelf:
         return None
 
     def _path(self, wanted: str, exactly: bool) -> str | None:
-        paths = self.store.files()
-        names = {self.name(path): path for path in reversed(paths)}
-        if wanted in names:
-            return names[wanted]
-        if wanted in paths:
-            return wanted
-        if exactly or not wanted:
+        if not wanted or "\0" in wanted:
             return None
+        for path in (*(str(PurePath(root, wanted)) for root in self.roots), wanted):
+            if (path == wanted or self.name(path) == wanted) and self.store.holds(path):
+                return path
+        if exactly:
+            return None
+        names = {self.name(path): path for path in reversed(self.store.files())}
         folded = wanted.casefold()
         for key in (str.casefold, _file_name, _stem):  # of one kind there may be one alone
             found = [path for name, path in names.items() if key(name) == folded]
