@@ -13,7 +13,6 @@ from ..errors import DocumentNotFound, DocumentStoreError
 from . import database, records
 from .chunk import CHUNK_WORDS, MAX_CHUNK_WORDS
 from .lock import writing
-from .prepare import Batch
 from .records import Chunk, IndexReport, SearchResult, Stats, id_of, key_of_id, text_of
 from .segments import FEW
 from .terms import INDEX_VERSION
@@ -86,11 +85,7 @@ class DocumentStore:
             writer = Writer(connection)
             writer.begin()
             for path, texts, columns in files:
-                batch = Batch()
-                pieces = batch.pieces(texts, columns["language"])
-                writer.terms(list(batch.terms))
-                writer.write_file(path, pieces, **columns)
-                writer.spill()
+                writer.write_texts(path, texts, **columns)
                 n_files += 1
                 n_chunks += len(texts)
             if chunk_size:
@@ -228,7 +223,7 @@ class DocumentStore:
         with self._reading() as connection:
             if connection is None:
                 return Stats(0, 0, 0, 0.0, CHUNK_WORDS)
-            (index, _) = self._index(connection)
+            index, _ = self._index(connection)
             (files,) = connection.execute("SELECT count(*) FROM file WHERE skipped IS NULL").fetchone()
             size = self._meta(connection, "chunk_size") or CHUNK_WORDS
             return Stats(index.n_docs, files, index.count_terms(), index.average, size)
@@ -238,6 +233,12 @@ class DocumentStore:
         with self._reading() as connection:
             roots = (connection and self._meta(connection, "roots")) or ""
         return sorted((root for root in roots.split("\0") if root), key=len, reverse=True)
+
+    def holds(self, path: str) -> bool:
+        """Whether the file with this path has chunks."""
+        query = "SELECT 1 FROM file WHERE path = ? AND skipped IS NULL"
+        with self._reading() as connection:
+            return bool(connection and connection.execute(query, (path,)).fetchone())
 
     def files(self) -> list[str]:
         """The paths of all files that have chunks."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..text import folded_words
-from .prepare import Piece
+from .prepare import Batch, Piece
 from .segments import FAN_OUT, FEW, Builder, bury, tidy
 from .terms import term
 
@@ -53,8 +53,12 @@ class Writer:
             self.commit()
             self.begin()
 
-    def spill(self) -> None:
-        """Write what is in memory, if it is much, without committing."""
+    def write_texts(self, path: str, texts: Sequence[str], *, language: str, **columns) -> None:
+        """As `write_file`, with texts that are chunks already; what is in memory is written, but not committed."""
+        batch = Batch()
+        pieces = batch.pieces(texts, language)
+        self.terms(list(batch.terms))
+        self.write_file(path, pieces, language=language, **columns)
         if self._builder.n_tokens >= BATCH_TOKENS or len(self._builder) >= BATCH_CHUNKS:
             self.flush()
 
