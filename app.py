@@ -14,11 +14,13 @@ from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from contextlib import ExitStack, aclosing, suppress
 from functools import partial
+from pathlib import Path
 
 from ratsearch_lib.cli import options as opening
 from ratsearch_lib.cli.layout import clean
+from ratsearch_lib.cli.zim import catalogue
 from ratsearch_lib.errors import ChatError, RatsearchError
-from ratsearch_lib.ui import about, feedback, kept, sidebar
+from ratsearch_lib.ui import about, feedback, kept, kiwix, sidebar
 from ratsearch_lib.ui.answering import Answering, Settings, in_background
 from ratsearch_lib.ui.conversation import Conversation
 from ratsearch_lib.ui.messages import TEX, edited
@@ -283,6 +285,8 @@ def build(answering: Answering, owner: Owner):
         changes = [each.change if isinstance(each, gr.Textbox) else each.input for each in side.settings]
         gr.on(changes, choose, side.settings, [settings, *side.owners], trigger_mode="multiple", **at_once)
         side.add.click(add, [side.path, side.token], [header, side.archive, clock, side.added, side.path], **private)
+        folder = answering.options.zim.parent if answering.options.zim else Path()
+        kiwix.wire(side.downloads, owner, side.token, side.path, catalogue(os.environ), folder)
         side.test.click(test, settings, [side.verdict, side.model], **private)
         page.load(describe, None, [header, side.archive, clock, chat, side.model, *side.owners], **private)
         clock.tick(refresh, None, [header, side.archive, clock], **at_once)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from . import kiwix
 from .answering import MODES, Settings
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Sidebar:
     path: gr.Textbox
     add: gr.Button
     added: gr.HTML
+    downloads: kiwix.Downloads
     chosen: gr.Textbox
     open: gr.Button
     markdown: gr.Button
@@ -77,6 +79,7 @@ def build(defaults: Settings, *, asks_token: bool) -> Sidebar:
                 )
                 add = gr.Button("Add", size="sm")
                 added = gr.HTML(elem_id="added", padding=False)
+                downloads = kiwix.build()
         token = gr.Textbox(label="Owner's token", type="password", visible=asks_token)
         with gr.Accordion("Server", open=False, visible=False) as server:
             address = gr.Textbox(label="Address", placeholder="localhost:8080", info="empty: as it was started")
@@ -102,6 +105,7 @@ def build(defaults: Settings, *, asks_token: bool) -> Sidebar:
         path,
         add,
         added,
+        downloads,
         chosen,
         opens,
         markdown,
