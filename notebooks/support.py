@@ -102,25 +102,31 @@ class _Recorded:
         row = self._replies.get(_asked(request.method, request.url.path, _body(request)))
         if row is None:
             return httpx2.Response(404, json={"error": {"message": "This was not recorded: set OPENAI_BASE_URL."}})
-        return httpx2.Response(row["status"], headers={"content-type": row["type"]}, text=row["reply"])
+        return _response(row)
 
 
 class _Recorder:
-    """Passes requests on, and writes down what comes."""
+    """Passes requests on, each once, and writes down what comes."""
 
     def __init__(self, client: httpx2.Client, file: Path):
         self._client, self._file = client, file
+        self._rows: dict[str, dict] = {}
 
     def __call__(self, request: httpx2.Request) -> httpx2.Response:
         body = _body(request)
-        reply = self._client.request(request.method, request.url.path, json=body)
-        text = re.sub(r'("model_path":\s*")[^"]*/', r"\1", reply.text)  # whose machine it was is nobody's business
-        kind = reply.headers["content-type"]
-        row = {"method": request.method, "path": request.url.path, "body": body}
-        row |= {"status": reply.status_code, "type": kind, "reply": text}
-        with self._file.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        return httpx2.Response(reply.status_code, headers={"content-type": kind}, text=text)
+        asked = _asked(request.method, request.url.path, body)
+        if asked not in self._rows:
+            reply = self._client.request(request.method, request.url.path, json=body)
+            text = re.sub(r'("model_path":\s*")[^"]*/', r"\1", reply.text)  # whose machine it was is nobody's business
+            row = {"method": request.method, "path": request.url.path, "body": body, "status": reply.status_code}
+            self._rows[asked] = row | {"type": reply.headers["content-type"], "reply": text}
+            with self._file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(self._rows[asked], ensure_ascii=False) + "\n")
+        return _response(self._rows[asked])
+
+
+def _response(row: dict) -> httpx2.Response:
+    return httpx2.Response(row["status"], headers={"content-type": row["type"]}, text=row["reply"])
 
 
 def _body(request: httpx2.Request):
