@@ -56,6 +56,8 @@ if TYPE_CHECKING:  # for editors and type checkers, who do not run the table bel
         TranscriptError,
     )
     from .evidence import SentenceEvidence, check
+    from .kiwix import Catalogue, CatalogueEntry
+    from .libraries import Libraries
     from .library import Library
     from .text import Passage
     from .titles import TitleIndex, TitleMatch
@@ -83,6 +85,8 @@ _MODULES = {
         "RatsearchError", "ServerLoading", "ServerUnreachable", "TitleIndexError", "TranscriptError",
     ),
     "evidence": ("SentenceEvidence", "check"),
+    "kiwix": ("Catalogue", "CatalogueEntry"),
+    "libraries": ("Libraries",),
     "library": ("Library",),
     "text": ("Passage",),
     "titles": ("TitleIndex", "TitleMatch"),

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .agent.events import (
     ContextTrimmed,
     Event,
+    Evidence,
     Generated,
     Notice,
     Prefill,
@@ -25,11 +26,13 @@ from .agent.events import (
     ToolCall,
     ToolResult,
 )
+from .evidence import SentenceEvidence, is_found, summary, verdict_words
 
 LOGO = "<-3,,~~"
 FRAME_S = 0.2
 RAT = ("  <8=~~", " <8=~~ ", "<8=~~  ", "~~=8>  ", " ~~=8> ", "  ~~=8>")
 MAX_TITLE_CHARS = 80
+MAX_DOUBTED = 3  # sentences that were not found, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Panel:
     source      of a result: what was read, as ``FILE.zim/PATH``
     name        of a result: the title of what was read
     passages    of a result: what of it answers the question best, best first
+    evidence    of an answer: which of its sentences what was read bears out; ``body[start:end]`` is the sentence
     """
 
     kind: Literal["status", "reasoning", "tool", "result", "answer", "notice", "error"]
@@ -80,6 +84,7 @@ class Panel:
     source: str | None = None
     name: str = ""
     passages: tuple[str, ...] = ()
+    evidence: tuple[SentenceEvidence, ...] = ()
 
 
 class TurnView:
@@ -137,6 +142,8 @@ class TurnView:
                 self._add_notice(text)
             case ContextTrimmed():
                 self._add_notice(trimmed_words(event))
+            case Evidence(answer, sentences):
+                self._add_evidence(answer, sentences)
             case RunFinished(answer, stop_reason=stop_reason):
                 if answer and not any(panel.kind == "answer" for panel in self.panels):
                     self._stream("answer", answer)
@@ -259,6 +266,24 @@ class TurnView:
         else:
             self._add_before_pending(result)
 
+    def _add_evidence(self, answer: str, sentences: Sequence[SentenceEvidence]) -> None:
+        """Give each answer panel its sentences, by where they stand in it, and say how many were found."""
+        self._close_stream()
+        at = 0
+        for panel in self.panels:
+            said = panel.body.strip()
+            if panel.kind != "answer" or (start := answer.find(said, at)) < 0:
+                continue
+            at = start + len(said)
+            moved = len(panel.body) - len(panel.body.lstrip()) - start
+            panel.evidence = tuple(
+                replace(each, start=each.start + moved, end=each.end + moved)
+                for each in sentences
+                if start <= each.start and each.end <= at
+            )
+        if words := evidence_words(sentences):
+            self._add_notice(words)
+
     def _add_notice(self, text: str) -> None:
         self._count += 1
         self._add_before_pending(Panel("notice", f"notice-{self._count}", body=text, state="done"))
@@ -278,6 +303,16 @@ class TurnView:
     def _drop_status(self) -> None:
         if self.panels and self.panels[-1].kind == "status":
             self.panels.pop()
+
+
+def evidence_words(sentences: Sequence[SentenceEvidence]) -> str:
+    """How many sentences were found, and what is wrong with the first that were not; "" where nothing is claimed."""
+    words = summary(sentences)
+    doubted = [each for each in sentences if each.verdict and not is_found(each)]
+    shown = [f"“{_one_line(each.sentence)}” {verdict_words(each)}" for each in doubted[:MAX_DOUBTED]]
+    if len(doubted) > MAX_DOUBTED:
+        shown.append(f"{len(doubted) - MAX_DOUBTED} more")
+    return f"{words}. Check: {'; '.join(shown)}." if shown else words and f"{words}."
 
 
 def trimmed_words(event: ContextTrimmed) -> str:

@@ -4,6 +4,7 @@ from io import StringIO
 
 from ratsearch_lib.agent.events import (
     ContextTrimmed,
+    Evidence,
     Generated,
     Notice,
     Prefill,
@@ -18,6 +19,7 @@ from ratsearch_lib.agent.events import (
 from ratsearch_lib.cli.screen import Screen
 from ratsearch_lib.cli.terminal import AGENT_BANNER as AGENT
 from ratsearch_lib.cli.terminal import TurnPrinter
+from ratsearch_lib.evidence import SentenceEvidence
 
 from .test_view import event_types
 
@@ -117,6 +119,10 @@ class TestTurnPrinter:
             ToolResult: (ToolResult("a", "Article: Rat", False, None, None, 0.0), "Article: Rat"),
             ContextTrimmed: (ContextTrimmed(1, 0, 9), "1 result was cut (about 9 tokens)."),
             Notice: (Notice("A remark."), "[A remark.]"),
+            Evidence: (
+                Evidence("Rats fly.", (SentenceEvidence("Rats fly.", "not found"),)),
+                "[0 of 1 sentence found in what was read]",
+            ),
             RunFinished: (RunFinished("Rats.", [], Usage(), "repeated"), "[The model asked for what it had read"),
         }
         rat_only = {Prefill, Generated}  # seen on a terminal alone: test_terminal.py

@@ -242,6 +242,8 @@ def test_replay_shows_what_happened(tmp_path):
         "Hm.",
         "---------------------",
         "A rodent␛[2J.",
+        "[0 of 1 sentence found in what was read]",
+        "  A rodent␛[2J.  (not found in what was read)",
         "",
         "  <><><> USER <><><>",
         "Really?",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ratsearch_lib.agent import events as event_module
 from ratsearch_lib.agent.events import (
     ContextTrimmed,
+    Evidence,
     Generated,
     Notice,
     Prefill,
@@ -21,6 +22,7 @@ from ratsearch_lib.agent.events import (
     ToolResult,
     Usage,
 )
+from ratsearch_lib.evidence import SentenceEvidence
 from ratsearch_lib.view import FRAME_S, TurnView
 
 
@@ -258,6 +260,7 @@ CHANGES = {  # what each kind of event does to "some text", being written
     ToolResult: ["result text", "answer some text"],
     ContextTrimmed: ["notice The conversation no longer fits", "answer some text"],
     Notice: ["notice remark", "answer some text"],
+    Evidence: ["answer some text", "notice 0 of 1 sentence found in what was read. Check: “some text”"],
     RunFinished: ["answer some text", "notice The reply was cut off"],
 }
 EXAMPLES = [
@@ -270,13 +273,14 @@ EXAMPLES = [
     ToolResult("z", "text", False, None, None, 0.0),
     ContextTrimmed(1, 1, 10),
     Notice("remark"),
+    Evidence("some text", (SentenceEvidence("some text", "not found", end=9),)),
     finished("some text", "length"),
 ]
 
 
 def event_types() -> set[type]:
-    """Every dataclass of the module is an event, but the one that `RunFinished` holds."""
-    return {each for each in vars(event_module).values() if dataclasses.is_dataclass(each)} - {Usage}
+    """Every dataclass of the module is an event, but those that `RunFinished` and `Evidence` hold."""
+    return {each for each in vars(event_module).values() if dataclasses.is_dataclass(each)} - {Usage, SentenceEvidence}
 
 
 def test_no_event_goes_by_unseen():

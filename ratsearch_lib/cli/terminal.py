@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
 from ..agent.events import (
@@ -63,7 +63,6 @@ class TurnPrinter:
         self._held = ""  # text of this step that may turn out to be the answer, when that is left out
         self._step_over = False
         self._texts: list[str] = []
-        self._evidence: tuple[SentenceEvidence, ...] = ()
         self._start_step()
 
     @property
@@ -103,13 +102,13 @@ class TurnPrinter:
             case ContextTrimmed():
                 self._screen.line(f"[{trimmed_words(event)}]", DIM_ITALIC)
             case Evidence(sentences=sentences):
-                self._evidence = sentences
+                if self._answer:
+                    self._close_block()
+                    self._print_evidence(sentences)
             case RunFinished(answer, stop_reason=stop_reason):
                 if answer.strip() and not self.text:
                     self._stream("text", answer)
                 self.finish()
-                if self._answer:
-                    self._print_evidence()
                 if stop_reason in STOP_REASONS:
                     self._screen.line(f"[{STOP_REASONS[stop_reason]}]", DIM_ITALIC)
 
@@ -118,11 +117,11 @@ class TurnPrinter:
         self._close_block()
         self._screen.hide_status()
 
-    def _print_evidence(self) -> None:
+    def _print_evidence(self, sentences: Sequence[SentenceEvidence]) -> None:
         """How much of the answer was found, and what was not."""
-        if found := summary(self._evidence):
+        if found := summary(sentences):
             self._screen.line(f"[{found}]", DIM_ITALIC)
-        for each in self._evidence:
+        for each in sentences:
             if each.verdict and not is_found(each):
                 said = " ".join(each.sentence.split())
                 said = said if len(said) <= SAID_CHARS else said[: SAID_CHARS - 1] + "…"

@@ -17,6 +17,7 @@ _ATTRIBUTION = re.compile(r"[—–-]\s*\S")
 _RULE = re.compile(r"[\s|:*_=-]*")
 _CITATION = re.compile(r"\[\d{1,3}\]")
 _QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]|「([^「」]+)」|『([^『』]+)』|(?<!\w)\"([^\"]+)\"(?!\w)")
+_QUOTES = ' \t\n"“”„«»「」『』'
 _GAP = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\]]*\]")
 _META = re.compile(
     r"(?:let me know|feel free|i hope|i have|i've|i am|i'm|i can|i could|i will|i'll|i found|i read|i would|i do"
@@ -72,7 +73,7 @@ def split(answer: str) -> list[Said]:
             at = answer.index(sentence, at)
             end = at + len(sentence)
             quoted = [sentence] if block else [answer[max(at, a) : min(end, b)] for a, b in spans if a < end and at < b]
-            pieces = [piece.strip() for text in quoted for piece in _GAP.split(text)]
+            pieces = [piece.strip(_QUOTES) for text in quoted for piece in _GAP.split(text)]
             pieces = [piece for piece in pieces if folded_words(piece)]
             found.append(Said(sentence, at, end, tuple(pieces), _claims(sentence, bool(pieces))))
             at = end

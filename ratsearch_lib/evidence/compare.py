@@ -25,6 +25,7 @@ DENIED_WITHIN = 4  # words after a negation
 BESIDE, NEAR = 2, 7  # words beside a fact in the claim, of which one must be so near to it in the passage
 
 _CAPITALISED = re.compile(r"[^\W\d_](?:[^\W_]|['’.](?=\w))*")
+_KANA = re.compile("[\u3041-\u309f]")  # Japanese writes its particles and endings in these letters
 _OPENING = "\"'“«„(*_ "
 _IS_LIGHT = frozenset(form(word, "en") for word in LIGHT)
 
@@ -77,7 +78,8 @@ def claim_of(sentence: str, read: Sources) -> Claim:
     said = [
         (word, form(word, language), _is_fact(word, names))
         for word in folded_words(text)
-        if (word in names and word in MONTHS) or not (word in common or word in STOP_WORDS or word in EMPTY)
+        if (word in names and word in MONTHS)
+        or not (word in common or word in STOP_WORDS or word in EMPTY or _KANA.search(word))
     ]
     found: dict[str, Word] = {}
     beside: dict[str, frozenset[str]] = {}
@@ -98,6 +100,10 @@ def claim_of(sentence: str, read: Sources) -> Claim:
     return Claim(
         tuple(found.values()), tuple(told), near, _is_negated(spoken, text), tuple(w for w in spoken if w in LIMITS)
     )
+
+
+def _is_empty(word: str, common: frozenset[str]) -> bool:
+    return word in common or word in STOP_WORDS or word in EMPTY or bool(_KANA.search(word))
 
 
 def _is_fact(word: str, names: dict[str, str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\d.,]*\d)|\d+(?:[.,]\d+)*")
 _AFTER = re.compile(r"[\s\u00a0-]*([%‰°€$£]?\s?[^\W\d_]+|[%‰°])?")
 _RANGE = re.compile(r"\s*(?:[-–—/]|to\b|and\b|or\b|bis\b|à\b|a\b)\s*(?=\d)")
 _SCALES = {
@@ -91,7 +91,9 @@ def _ranges(text: str, found: list[Number]) -> list[Number]:
 
 def _values(digits: str) -> set[str]:
     """What the digits may mean: a comma or a full stop before three digits may part thousands or begin a fraction."""
-    parts = re.split(r"[.,\u00a0\u2009\u202f]", digits)
+    if not digits.isdigit() and not {".", ","} & set(digits):  # parted by spaces
+        return {"".join(digits.split())}
+    parts = re.split("[.,]", digits)
     whole = parts[0].lstrip("0") or "0"
     if len(parts) == 1:
         return {whole}
