@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import Future
@@ -245,10 +246,29 @@ class TestIndexing:
 
 
 class TestTransports:
-    async def test_standard_streams(self):
-        server = StdioServerParameters(command=RATSEARCH[0], args=[*RATSEARCH[1:], "mcp"], env=environment())
-        async with Client(server) as client:
-            await read_and_miss(client)
+    async def test_standard_streams(self, tmp_path):
+        """A whole session; the first call comes while another program indexes the archive, and is cancelled."""
+        archive = tmp_path / "sample.zim"
+        shutil.copy(archive_path(), archive)
+        place = tmp_path / "sample.zim.ratsearch"
+        place.mkdir()
+        arguments = [*RATSEARCH[1:], "mcp", "--zim", str(archive)]
+        server = StdioServerParameters(command=RATSEARCH[0], args=arguments, env=environment())
+        with open(place / "lock", "a+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            async with Client(server) as client:
+                heard = []
+                with anyio.CancelScope() as scope:
+
+                    async def progress(done, total, message):
+                        heard.append(message)
+                        scope.cancel()
+
+                    await client.call_tool("read_article", {"title": "Denali"}, progress_callback=progress)
+                assert scope.cancelled_caught
+                assert heard == ["The library is being opened"]
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                await read_and_miss(client)
 
     def test_ends_at_a_signal(self):
         with subprocess.Popen(
