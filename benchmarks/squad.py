@@ -5,6 +5,7 @@ P. Rajpurkar et al., SQuAD: 100,000+ Questions for Machine Comprehension of Text
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import html
 import json
@@ -16,13 +17,15 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from ratsearch_lib.cache import cache_folder
 
 ARTICLES = Path("reading") / "squad_articles.json"
+INTRODUCTIONS = "wiki_intros.jsonl.gz"
 SEED = 7
 _ARTICLE_WORDS = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -50,16 +53,19 @@ def questions(data: Path, n: int, seed: int = SEED) -> list[Question]:
     return found[:n]
 
 
-def archive(data: Path) -> Path:
-    """A ZIM file of the questions' articles, each whole, with titles and a full-text index; built once."""
+def archive(data: Path, distractors: int = 0) -> Path:
+    """A ZIM file of the questions' articles, each whole, with titles and a full-text index; built once.
+
+    distractors  so many other articles' introductions are in it, too
+    """
     fingerprint = hashlib.sha256((data / ARTICLES).read_bytes() + Path(__file__).read_bytes()).hexdigest()[:12]
-    path = cache_folder("benchmarks") / f"squad-{fingerprint}.zim"
+    path = cache_folder("benchmarks") / f"squad-{fingerprint}-{distractors}.zim"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             unfinished = Path(folder) / path.name
             # A process of its own, since libzim's writer prints on standard output.
-            command = [sys.executable, "-m", "benchmarks.squad", str(data.resolve()), str(unfinished)]
+            command = [sys.executable, "-m", "benchmarks.squad", str(data.resolve()), str(unfinished), str(distractors)]
             subprocess.run(command, check=True, cwd=Path(__file__).parents[1], stdout=subprocess.DEVNULL)
             os.replace(unfinished, path)
     return path
@@ -96,8 +102,25 @@ def write_archive(path: Path, pages: Iterable[tuple[str, str, str]]) -> None:
             creator.add_item(Page(*page))
 
 
-def _main(data: Path, path: Path) -> None:
-    write_archive(path, ((page["title"], _title(page), _html(page)) for page in _pages(data)))
+def _main(data: str, path: str, distractors: str) -> None:
+    pages = [(page["title"], _title(page), _html(page)) for page in _pages(Path(data))]
+    taken = {title for _, title, _ in pages}
+    write_archive(Path(path), chain(pages, _introductions(Path(data), int(distractors), taken)))
+
+
+def _introductions(data: Path, n: int, taken: set[str]) -> Iterator[tuple[str, str, str]]:
+    """The first `n` introductions of other articles than those in `taken`."""
+    with gzip.open(data / INTRODUCTIONS, "rt", encoding="utf-8") as file:
+        for line in file:
+            if n <= 0:
+                return
+            row = json.loads(line)
+            if row["title"] not in taken:
+                taken.add(row["title"])
+                n -= 1
+                title, text = html.escape(row["title"]), html.escape(row["text"])
+                page = f"<html><head><title>{title}</title></head><body><h1>{title}</h1><p>{text}</p></body></html>"
+                yield row["title"].replace(" ", "_"), row["title"], page
 
 
 def _pages(data: Path) -> list[dict]:
@@ -176,4 +199,4 @@ def wilson(hits: int, n: int, z: float = 1.96) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    _main(*map(Path, sys.argv[1:]))
+    _main(*sys.argv[1:])
