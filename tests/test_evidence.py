@@ -1,5 +1,6 @@
 """Evidence: verdicts on sentences whose truth is plain from the text beside them."""
 
+import json
 import string
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from ratsearch_lib import Agent, ChatClient, Evidence, Library, RunFinished
 from ratsearch_lib.agent.evidence import read_before
+from ratsearch_lib.cli import main
 from ratsearch_lib.evidence import SentenceEvidence, check, citations, cited, mark, summary, verdict_words
 from ratsearch_lib.evidence.answer import split
 from ratsearch_lib.evidence.numbers import numbers
@@ -18,7 +20,7 @@ from ratsearch_lib.ui.evidence import marked
 from ratsearch_lib.ui.kept import from_json, to_json, to_markdown
 from ratsearch_lib.view import Panel
 
-from .conformance.server import ScriptedServer, call, say
+from .conformance.server import ScriptedServer, call, llamacpp_props, say
 
 CAMEL = ReadResult(
     """Article: Camel
@@ -209,6 +211,28 @@ def test_the_event_comes_before_the_end_and_counts_what_was_read_before():
 def test_lists_of_titles_are_not_what_was_read():
     told = [{"role": "tool", "content": text} for text in ("Article not found. Related articles:\nCamel", "Error: no")]
     assert read_before(told, [], []) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "summarised"),
+    [
+        ("The bison is the largest land mammal of North America. A big bull weighs up to 4,321 kg.", 0, "1 of 2"),
+        ("A big bull weighs up to 4,321 kg.", 3, "0 of 1"),
+    ],
+)
+def test_ask_check_prints_it_and_exits_3_when_nothing_is_supported(answer, status, summarised, capsys):
+    replies = [call("read_article", {"title": "American bison"}), say(answer)]
+    with ScriptedServer(replies * 2, routes={"GET /props": llamacpp_props(tools=True)}) as server:
+        options = ["--zim", str(archive_path()), "--endpoint", server.base_url, "How big is it?"]
+        assert main(["ask", "--check", *options]) == status
+        printed = capsys.readouterr().out
+        assert main(["ask", "--check", "--json", *options]) == status
+    assert f"{summarised} sentence" in printed
+    assert "which lacks: 4,321 kg" in printed
+    told = json.loads(capsys.readouterr().out)
+    assert told["answer"] == answer
+    assert told["sources"] == [{"title": "American bison", "source": f"{archive_path().name}/American_bison"}]
+    assert told["sentences"][-1]["missing"] == ["4,321 kg"]
 
 
 # Hostile text
