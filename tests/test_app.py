@@ -169,6 +169,10 @@ def script(request: Request):
             if not results:
                 return sse(*tool_call("read_article", {"title": "House of rats"}), finish("tool_calls"))
             return say("In blue wool: [the rat](https://en.wikipedia.org/wiki/Rat) does, [or not](Nobody).")
+        case "What is a rat, and what does it weigh?":
+            if not results:
+                return sse(*tool_call("read_article", {"title": "House of rats"}), finish("tool_calls"))
+            return say("The rats sleep in a nest of blue wool. A rat weighs 4,321 kg.")
         case "Attack":
             if len(results) < 2:
                 attack = "\n\n".join(INJECTIONS)
@@ -228,6 +232,21 @@ def test_how_an_answer_comes_about(page):
     expect(call).to_contain_text("Read: Rat")
     expect(call).to_contain_text("A rat is a rodent <b>.")
     expect(unfold(page, "divide | 1 failed")).to_contain_text("There is no tool")
+
+
+def test_a_mark_after_a_sentence_opens_the_passage_that_bears_it_out(page):
+    from playwright.sync_api import expect
+
+    ask(page, "What is a rat, and what does it weigh?")
+    answered(page)
+    expect(page.get_by_text("1 of 2 sentences found in House of rats.")).to_be_visible()
+    expect(answers(page).filter(has_text="4,321 kg. [?]")).to_have_count(1)
+    page.get_by_role("link", name="[1]").click()
+    expect(page.locator("#reader h2")).to_have_text("House of rats")
+    nest = page.frame_locator("#reader iframe").get_by_text("sleep in a nest of blue wool")
+    expect(nest).to_be_in_viewport()
+    assert nest.evaluate("each => getComputedStyle(each).backgroundColor") == "rgb(255, 241, 184)"
+    page.keyboard.press("Escape")
 
 
 def test_what_was_read_opens_beside_the_answer(page):

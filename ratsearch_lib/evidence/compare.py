@@ -20,7 +20,7 @@ from .sources import Line, Piece, Sources
 NAME_WEIGHT, NUMBER_WEIGHT, LIGHT_WEIGHT, CONTEXT_WEIGHT = 1.6, 2.0, 0.35, 0.3
 MISSING_FACT, ASTRAY, OTHER_NEGATION = 0.45, 0.9, 0.3  # what is left of a score
 TWO_PIECES = 0.93
-LINES, WORTH_A_LOOK = 4, 0.65  # how many lines are looked at closely, and how near to the best they must come
+LINES, WORTH_A_LOOK = 3, 0.7  # how many lines are looked at closely, and how near to the best they must come
 DENIED_WITHIN = 4  # words after a negation
 BESIDE, NEAR = 2, 7  # words beside a fact in the claim, of which one must be so near to it in the passage
 
@@ -221,8 +221,8 @@ def _stands(key: str, window: Sequence[Piece]) -> str:
     for piece in window:
         if key in piece.bag:
             return key
-    for piece in window:
-        for other in piece.beginnings.get(key[:BEGINNING], ()):
+    for piece in window if len(key) > BEGINNING else ():
+        for other in piece.beginning_with(key[:BEGINNING]):
             if alike(key, other):
                 return other
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from ..text import folded_words, guess_language, sentences, words
@@ -63,12 +63,17 @@ class Piece:
         return words(self.text)
 
     @cached_property
-    def beginnings(self) -> dict[str, list[str]]:
-        """Its forms by their first letters."""
-        found: dict[str, list[str]] = {}
-        for each in self.bag:
-            found.setdefault(each[:BEGINNING], []).append(each)
-        return found
+    def joined(self) -> str:
+        """Its forms with a space before and after each."""
+        return f" {' '.join(self.forms)} "
+
+    def beginning_with(self, letters: str) -> Iterator[str]:
+        """Its forms that begin so."""
+        start = self.joined.find(f" {letters}")
+        while start >= 0:
+            end = self.joined.find(" ", start + 1)
+            yield self.joined[start + 1 : end]
+            start = self.joined.find(f" {letters}", end)
 
 
 class Line:
