@@ -20,7 +20,7 @@ from .sources import Line, Piece, Sources
 NAME_WEIGHT, NUMBER_WEIGHT, LIGHT_WEIGHT, CONTEXT_WEIGHT = 1.6, 2.0, 0.35, 0.3
 MISSING_FACT, ASTRAY, OTHER_NEGATION = 0.45, 0.9, 0.3  # what is left of a score
 TWO_PIECES = 0.93
-LINES, WORTH_A_LOOK = 3, 0.7  # how many lines are looked at closely, and how near to the best they must come
+LINES, WORTH_A_LOOK = 3, 0.65  # how many lines are looked at closely, and how near to the best they must come
 DENIED_WITHIN = 4  # words after a negation
 BESIDE, NEAR = 2, 7  # words beside a fact in the claim, of which one must be so near to it in the passage
 

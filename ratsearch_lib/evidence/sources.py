@@ -147,7 +147,7 @@ class Sources:
 
     def _append(self, line: Line) -> None:
         self.lines.append(line)
-        self._folded.append(folded(line.text))
+        self._folded.append(folded(f"{line.head}\n{line.text}"))
 
     def lines_with(self, word: str) -> list[int]:
         """The lines in which a folded word may stand, with whatever ending."""
