@@ -21,11 +21,12 @@ _QUOTES = ' \t\n"“”„«»「」『』'
 _GAP = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\]]*\]")
 _META = re.compile(
     r"(?:let me know|feel free|i hope|i have|i've|i am|i'm|i can|i could|i will|i'll|i found|i read|i would|i do"
-    r"|i don't|here (?:is|are)|sure|certainly|of course|see the article|would you|do you|if you)\b",
+    r"|i don't|here (?:is|are)|see the article|would you|do you)\b",
     re.IGNORECASE,
 )
 _GREETINGS = frozenset(
-    """hi hello hey welcome thanks thank please sorry great glad happy help sure yes okay ok good morning evening day
+    """hi hello hey welcome thanks thank please sorry great glad happy help sure certainly course absolutely yes
+    okay ok good morning evening day
     bye goodbye question questions ask hallo danke bitte bonjour merci salut hola gracias ciao grazie olá obrigado
     привет спасибо""".split()
 )
@@ -55,6 +56,7 @@ def split(answer: str) -> list[Said]:
     """
     answer = _FENCE.sub(lambda code: " " * len(code[0]), answer)
     spans = [match.span() for match in _QUOTED.finditer(answer) if _is_quotation(match[0])]
+    unmarked = answer.replace("*", "'")
     found: list[Said] = []
     start = 0
     for line in answer.splitlines(keepends=True):
@@ -69,9 +71,10 @@ def split(answer: str) -> list[Said]:
         block = ">" in leader
         if (block and _ATTRIBUTION.match(body)) or "#" in leader:
             continue
-        for sentence in sentences(body):
-            at = answer.index(sentence, at)
-            end = at + len(sentence)
+        for masked in sentences(body.replace("*", "'")):  # emphasis may stand where a sentence begins
+            at = unmarked.index(masked, at)
+            end = at + len(masked)
+            sentence = answer[at:end]
             quoted = [sentence] if block else [answer[max(at, a) : min(end, b)] for a, b in spans if a < end and at < b]
             pieces = [piece.strip(_QUOTES) for text in quoted for piece in _GAP.split(text)]
             pieces = [piece for piece in pieces if folded_words(piece)]

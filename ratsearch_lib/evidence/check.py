@@ -11,7 +11,7 @@ from .answer import Said, plain, split
 from .compare import Match, best_match, claim_of
 from .sources import Line, Sources, spaced
 
-SUPPORTED, PARTLY = 0.8, 0.4  # scores
+SUPPORTED, PARTLY = 0.8, 0.35  # of a claim's weight
 
 Verdict = Literal["verbatim", "supported", "partly", "not found"]
 
@@ -71,11 +71,9 @@ def _held_against(said: Said, read: Sources) -> SentenceEvidence:
     match = best_match(claim_of(said.text, read), read)
     if quoted_in is not None and (match is None or match.facts):
         return _verbatim(said, quoted_in, said.quoted[0])
-    if match is None or match.score < PARTLY * 0.5:
+    if match is None or match.share < PARTLY:
         return _found(said, match, "not found")
-    if match.facts and match.score >= SUPPORTED:
-        return _found(said, match, "supported")
-    return _found(said, match, "partly" if match.score >= PARTLY or match.facts else "not found")
+    return _found(said, match, "supported" if match.facts and match.score >= SUPPORTED else "partly")
 
 
 def _line_with(text: str, read: Sources) -> Line | None:
@@ -90,7 +88,7 @@ def _line_with(text: str, read: Sources) -> Line | None:
 def _verbatim(said: Said, line: Line, text: str) -> SentenceEvidence:
     wanted = spaced(text)
     passage = next((piece.text for piece in line.pieces if wanted in spaced(piece.text)), line.text)
-    return _found(said, Match(1.0, True, (), line, passage), "verbatim")
+    return _found(said, Match(1.0, 1.0, True, (), line, passage), "verbatim")
 
 
 def _found(said: Said, match: Match | None, verdict: Verdict, misquoted: str = "") -> SentenceEvidence:

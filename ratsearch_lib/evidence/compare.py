@@ -58,11 +58,13 @@ class Match:
     """A passage, and how much of a claim it bears out.
 
     score    0 to 1
+    share    of the claim's weight that stands in it, whatever speaks against it
     facts    whether no name, number, date or negation speaks against it
     missing  what it lacks, as the claim has it
     """
 
     score: float
+    share: float
     facts: bool
     missing: tuple[str, ...]
     line: Line
@@ -202,7 +204,7 @@ def _compare(claim: Claim, line: Line, window: Sequence[Piece]) -> Match:
         if value and value not in line.context and not _is_beside(value, beside, line, window):
             bound = False
             missing.append(number.written)
-    score = covered / total if total else 0.0
+    score = share = covered / total if total else 0.0
     if not stands:
         score *= MISSING_FACT + (1 - MISSING_FACT) * score * 0.5
     if not bound:
@@ -213,7 +215,7 @@ def _compare(claim: Claim, line: Line, window: Sequence[Piece]) -> Match:
         missing.append(word)
     if len(window) == 2:
         score *= TWO_PIECES
-    return Match(score, stands and bound, tuple(missing), line, " ".join(piece.text for piece in window))
+    return Match(score, share, stands and bound, tuple(missing), line, " ".join(piece.text for piece in window))
 
 
 def _stands(key: str, window: Sequence[Piece]) -> str:
