@@ -243,7 +243,7 @@ def test_replay_shows_what_happened(tmp_path):
         "---------------------",
         "A rodent␛[2J.",
         "[0 of 1 sentence found in what was read]",
-        "  A rodent␛[2J.  (not found in what was read)",
+        "  A rodent␛[2J.  (partly in Rat, which lacks: 2)",
         "",
         "  <><><> USER <><><>",
         "Really?",
