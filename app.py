@@ -217,7 +217,7 @@ def build(answering: Answering, owner: Owner):
         return header, about.archive_html(session.library), gr.Timer(active=bool(index))
 
     async def ask_script(question: str) -> dict:
-        """One question: {"answer", "stop_reason", "sources": [{"title", "source"}]}."""
+        """{"answer", "stop_reason", "sources": [{"title", "source"}], "summary", "sentences": [{"sentence", …}]}"""
         try:
             return await answering.ask(question[:MAX_QUESTION_CHARS])
         except RatsearchError as error:

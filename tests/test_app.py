@@ -586,6 +586,7 @@ def test_a_script_asks(url):
     answer = client.predict("Where do rats sleep in the house?", api_name="/ask")
     assert answer["answer"].startswith("In blue wool")
     assert answer["sources"] == [{"title": "House of rats", "source": "hostile.zim/House/Of_rats"}]
+    assert [each["sentence"][:12] for each in answer["sentences"]] == ["In blue wool"]
 
 
 def test_the_owner_adds_an_archive(page, browser, url, folder):

@@ -7,10 +7,10 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ..agent.events import ContextTrimmed, Event, Evidence, Generated, Notice, Prefill, RunFinished, ToolResult
+from ..agent.events import ContextTrimmed, Event, Generated, Notice, Prefill, RunFinished
+from ..asked import Asked
 from ..errors import ArticleError, ChatError, EntryNotFound, RatsearchError
 from ..evidence import SentenceEvidence, citations, is_found, mark, summary, verdict_words
 from ..spelling import unquoted, without_section
@@ -47,43 +47,29 @@ def ask(
 
     Exit status 1 if no article or no words were found to answer with.
     """
-    evidence: tuple[SentenceEvidence, ...] = ()
-    sources: dict[str, dict[str, str | None]] = {}
+    asked = Asked()
     print_header(session, err)
     printer = TurnPrinter(err, answer=False) if verbose else _Waiting(err)
     try:
         with closing(session.agent.run(question)) as run:
             for event in run:
                 printer.feed(event)
-                match event:
-                    case RunFinished():
-                        finished = event
-                    case Evidence(sentences=sentences):
-                        evidence = sentences
-                    case ToolResult(title=title, source=source) if source:
-                        sources[source] = {"title": title, "source": source}
+                asked.feed(event)
     except ChatError as error:
         raise RatsearchError(explain(error, session.server)) from error
     finally:
         printer.finish()
+    finished = asked.finished
     if as_json:
-        print_json(
-            {
-                "answer": finished.answer,
-                "stop_reason": finished.stop_reason,
-                "sources": list(sources.values()),
-                "summary": summary(evidence),
-                "sentences": [asdict(each) for each in evidence],
-            }
-        )
+        print_json(asked.as_dict())
     elif finished.answer.strip():
         out.write(finished.answer.strip(), markup=True)
         out.end_line()
         if check:
-            print_evidence(evidence, out)
+            print_evidence(asked.sentences, out)
     if finished.stop_reason in ("not_found", "empty"):
         return 1
-    return NOTHING_SUPPORTED if check and not any(map(is_found, evidence)) else 0
+    return NOTHING_SUPPORTED if check and not any(map(is_found, asked.sentences)) else 0
 
 
 def print_evidence(sentences: Sequence[SentenceEvidence], screen: Screen) -> None:

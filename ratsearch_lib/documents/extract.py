@@ -19,7 +19,6 @@ MAX_BYTES = 64_000_000  # of a file, and of what is unpacked from one
 _HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 _TAG = re.compile(r"<[a-zA-Z][^<>]*>")
 _RAGSTORE = re.compile(r'\s*\{\s*"documents":\s*\[\s*\{\s*"id":\s*"[0-9a-f]{16}",\s*"path":')
-_ROFF = re.compile(r"(?:[.'][\\ ]?[\\a-zA-Z\"][^\n]*\n)*\.(?:TH|Dd) ")
 _CODE = frozenset(
     """.ada .asm .awk .bash .bat .c .cc .clj .cljs .cmake .coffee .cpp .cs .css .cu .cxx .d .dart .el .erl .ex .exs .f90
     .fs .go .gradle .groovy .h .hh .hpp .hs .hxx .java .jl .js .jsx .kt .kts .lisp .lua .m .mjs .ml .mm .nim .nix .pas

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..agent.events import Event, RunFinished, ToolResult
+from ..agent.events import Event
 from ..agent.loop import SYSTEM_PROMPT, Agent
+from ..asked import Asked
 from ..chat.client import ChatClient
 from ..chat.window import Window
 from ..cli.options import archive_line, make_agent
@@ -138,19 +139,12 @@ class Answering:
             self._line.leave(ticket)
 
     async def ask(self, question: str) -> dict[str, Any]:
-        """The answer as a script gets it: ``{"answer", "stop_reason", "sources": [{"title", "source"}]}``."""
-        sources, finished = {}, None
+        """The answer as a script gets it, see `Asked.as_dict`."""
+        asked = Asked()
         async with aclosing(self.run(self.defaults, question, [])) as events:
             async for event in events:
-                if isinstance(event, ToolResult) and event.source:
-                    sources[event.source] = {"title": event.title, "source": event.source}
-                elif isinstance(event, RunFinished):
-                    finished = event
-        return {
-            "answer": finished.answer,
-            "stop_reason": finished.stop_reason,
-            "sources": list(sources.values()),
-        }
+                asked.feed(event)
+        return asked.as_dict()
 
     async def models(self, settings: Settings) -> list[str]:
         """What the server of these settings lists. RatsearchError, the plain verdict, where it does not answer."""
