@@ -183,6 +183,28 @@ def test_import_is_whole_or_nothing(ask, here):
     assert ask("list", "--db", "new.db")[1]["data"]["count"] == 0
 
 
+@pytest.mark.parametrize(
+    "wrong", ['"path": "\\ud800"', '"path": "x", "encoding": "\\ud800"', '"path": "x", "size": 9223372036854775808']
+)
+def test_import_of_what_the_store_cannot_hold(ask, here, wrong):
+    (here / "all.jsonl").write_text("{" + wrong + ', "chunks": []}')
+    status, said = ask("import", "all.jsonl")
+    assert (status, said["message"][:19]) == (1, "Line 1 of all.jsonl")
+
+
+def test_export_spares_stores_links_and_what_is_no_file(ask, here):
+    ask("index", "notes")
+    (here / "link.jsonl").symlink_to("target.jsonl")
+    os.mkfifo(here / "pipe")
+    assert "would destroy" in ask("export", "rag.db")[1]["message"]
+    assert "no ordinary file" in ask("export", "pipe")[1]["message"]
+    assert ask("export", "link.jsonl")[0] == 0
+    assert len((here / "target.jsonl").read_text().splitlines()) == 2
+    assert (here / "link.jsonl").is_symlink()
+    assert (here / "pipe").is_fifo()
+    assert ask("stats")[1]["data"]["unique_files"] == 2
+
+
 def test_nothing_in_the_output_drives_a_terminal(ask, here, capsys):
     (here / "notes" / "evil.txt").write_text("hunt \x1b]0;x\x07 \x9b31m \u2028 end")
     docs.main(["index", "notes"], {})

@@ -25,7 +25,12 @@ def export(store: DocumentStore, path: Path) -> tuple[int, int]:
     """Write all of `store` to `path`, whole or not at all. Returns how many files and chunks."""
     files = chunks = 0
     with explained(path):
-        handle, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        if path.exists() and not path.is_file():  # what is no file, such as /dev/null, must not become one
+            raise DocumentStoreError(f"{path} is no ordinary file: name another.")
+        if path.exists() and is_store(path):
+            raise DocumentStoreError(f"{path} is a store, which the export would destroy: name another file.")
+        target = Path(os.path.realpath(path))  # a link stays one
+        handle, unfinished = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with open(handle, "w", encoding="utf-8", newline="\n") as out:
                 for line in store.dump():
@@ -35,7 +40,7 @@ def export(store: DocumentStore, path: Path) -> tuple[int, int]:
                 out.flush()
                 os.fsync(out.fileno())
             os.chmod(unfinished, 0o666 & ~_umask())
-            os.replace(unfinished, path)
+            os.replace(unfinished, target)
         except BaseException:
             os.unlink(unfinished)
             raise
@@ -66,7 +71,13 @@ def import_lines(store: DocumentStore, lines: Iterator[str], name: str) -> tuple
                 columns["language"] = columns["language"] or ""
                 good = isinstance(path, str) and path and all(isinstance(text, str) for text in texts)
                 good = good and all(isinstance(columns[each], (str, type(None))) for each in _COLUMNS[:2])
-                if not good or not all(isinstance(columns[each], (int, type(None))) for each in _COLUMNS[2:]):
+                good = good and all(
+                    columns[each] is None or (isinstance(columns[each], int) and abs(columns[each]) < 1 << 63)
+                    for each in _COLUMNS[2:]
+                )
+                for each in (path, columns["language"], columns["encoding"] or "") if good else ():
+                    each.encode()  # as the store does: halves of surrogate pairs are a ValueError
+                if not good:
                     raise TypeError("a value is of the wrong kind")
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise DocumentStoreError(
