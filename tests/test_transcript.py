@@ -1,6 +1,7 @@
 """Transcripts: what is written while an agent runs, and the same run again without a server."""
 
 import asyncio
+import io
 import json
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from dataclasses import replace
 import pytest
 
 from ratsearch_lib import Agent, Archive, ChatClient, ReplayClient, TextDelta, ToolResult, Transcript, subagent
+from ratsearch_lib.cli.replay import replay
+from ratsearch_lib.cli.screen import Screen
 from ratsearch_lib.errors import BadReply, ChatError, TranscriptError
 from ratsearch_lib.sample import archive_path
 
@@ -259,6 +262,22 @@ def test_replay_refuses_what_is_none(tmp_path):
     assert "is not a transcript" in shown(ROOT / "README.md").stderr
     assert "cannot be read" in shown(tmp_path / "nothing").stderr
     assert shown(ROOT / "README.md", "--speed", "fast").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        '{"type":"start","format":1,"archive":-1}\n',
+        '{"type":"start","format":1}\n{"type":"run","run":[]}\n',
+        '{"type":"start","format":1}\n{"type":"run","run":1,"at":0,"question":5}\n',
+    ],
+)
+def test_replay_of_damage_is_an_error(tmp_path, content):
+    path = tmp_path / "run.jsonl"
+    path.write_text(content)
+    with pytest.raises(TranscriptError, match=r"run\.jsonl"):
+        replay(path, Screen(io.StringIO(), {}), speed=0)
 
 
 def test_ask_saves_and_refuses_to_overwrite(tmp_path):

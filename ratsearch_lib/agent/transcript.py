@@ -272,16 +272,19 @@ def _said(delta: Delta) -> Line:
 
 def read_lines(path: str | Path) -> Iterator[Line]:
     """The lines of a transcript. TranscriptError when it cannot be read, or is none."""
-    path = Path(path)
+    path, number = Path(path), 0
     try:
         with path.open("rb") as file:
-            for number, text in enumerate(file, 1):
+            for text in file:
                 if not text.endswith(b"\n"):
-                    return  # whoever wrote it was stopped
+                    break  # whoever wrote it was stopped
+                number += 1
                 yield _line(path, number, text)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise TranscriptError(f"The transcript {path} cannot be read: give the path of another. ({reason})") from error
+    if not number:
+        raise TranscriptError(f"{path} is not a transcript of ratsearch: it has no first line.")
 
 
 def _line(path: Path, number: int, text: bytes) -> Line:

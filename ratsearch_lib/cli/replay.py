@@ -29,16 +29,16 @@ def replay(file: Path, out: Screen, *, speed: float | None) -> int:
     """
     pace = _pace(speed, out)
     runs: dict[int, list[Line]] = {}
-    for line in read_lines(file):
-        if line["type"] == "start":
-            _header(line, out)
-        elif "run" in line:
-            runs.setdefault(line["run"], []).append(line)
-    for lines in runs.values():
-        try:
+    try:
+        for line in read_lines(file):
+            if line["type"] == "start":
+                _header(line, out)
+            elif "run" in line:
+                runs.setdefault(line["run"], []).append(line)
+        for lines in runs.values():
             _show(lines, out, pace)
-        except (KeyError, TypeError, ValueError) as error:
-            raise TranscriptError(f"The transcript {file} is damaged: record it again. ({error!r})") from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise TranscriptError(f"The transcript {file} is damaged: record it again. ({error!r})") from error
     return 0
 
 
