@@ -49,6 +49,15 @@ def test_server_that_is_not_there(doctor):
     assert model["advice"] == "Start the server, or leave --endpoint and OPENAI_BASE_URL out."
 
 
+@pytest.mark.parametrize("address", ["::::", "http://user:secret@127.0.0.1:9/v1"])
+def test_address_of_no_server(doctor, address):
+    status, findings = doctor("--endpoint", address)
+    (model,) = found(findings, "model")
+    assert (status, model["verdict"]) == (1, "bad")
+    assert "secret" not in json.dumps(findings)
+    assert found(findings, "disk"), "the rest is looked at too"
+
+
 def test_archives_that_cannot_be_read(doctor, tmp_path):
     broken = tmp_path / "broken.zim"
     broken.write_bytes(b"no archive")

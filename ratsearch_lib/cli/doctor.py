@@ -166,8 +166,8 @@ def _model(options: Options) -> Iterator[Finding]:
         advice = "" if there else "It is fetched when it is first needed."
         yield Finding("ok" if there else "note", "model", f"{options.hub} is {'' if there else 'not '}here", advice)
     elif options.endpoint:
-        client = ChatClient(options.endpoint, options.model, options.api_key)
         try:
+            client = ChatClient(options.endpoint, options.model, options.api_key)
             names = ", ".join(client.models()[:5])
             tools = "calls tools" if client.supports_tools() else "cannot call tools: it is guided"
             yield Finding("ok", "model", f"{client.model} at {client.base_url} {tools}; it has {names}")
