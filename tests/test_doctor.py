@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from ratsearch_lib.cli import main
+from ratsearch_lib.documents import DocumentStore
 from ratsearch_lib.sample import archive_path
 
 from .conformance.server import ScriptedServer, llamacpp_props, models
@@ -64,6 +65,20 @@ def test_archives_that_cannot_be_read(doctor, tmp_path):
     status, findings = doctor("--zim", broken, "--zim", tmp_path / "nowhere.zim", "--endpoint", "http://127.0.0.1:9/v1")
     assert status == 1
     assert [each["verdict"] for each in found(findings, "archive")] == ["bad", "bad"]
+
+
+def test_documents(doctor, tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "owl.txt").write_text("Owls hunt at night.\n")
+    with DocumentStore(tmp_path / "rag.db") as store:
+        store.index(tmp_path / "notes")
+    (tmp_path / "broken.db").write_bytes((tmp_path / "rag.db").read_bytes()[:8192] + b"?" * 60_000)
+    for path, verdict in (("notes", "ok"), ("rag.db", "ok"), ("broken.db", "bad")):
+        status, findings = doctor("--docs", path, "--endpoint", "http://127.0.0.1:9/v1")
+        (documents,) = found(findings, "documents")
+        assert (status, documents["verdict"]) == (1, verdict)  # 1 also for want of a server
+        assert path in documents["found"]
+        assert ("1 files, 1 chunks" in documents["found"]) is (path == "rag.db")
 
 
 def test_option_that_names_nothing(doctor):

@@ -65,6 +65,7 @@ def examine(args: argparse.Namespace, environ: Mapping[str, str]) -> Iterator[Fi
         yield Finding("bad", "options", str(error), "Correct the option or the environment variable.")
         return
     yield from _archive(options)
+    yield from _documents(options)
     yield from _model(options)
     yield from _disk(options)
 
@@ -150,6 +151,24 @@ def _one_archive(path: Path) -> Iterator[Finding]:
         yield Finding(
             "note", "index of first paragraphs", "none", "`ratsearch index --leads` finds more for descriptions."
         )
+
+
+def _documents(options: Options) -> Iterator[Finding]:
+    if options.docs is None:
+        return
+    from ..documents import DocumentStore
+    from ..documents.database import is_store
+
+    path = options.docs
+    try:
+        if not (path.is_file() and is_store(path)):
+            yield Finding("ok", "documents", f"{path}: each start indexes what is new there")
+            return
+        with DocumentStore(path) as store:
+            stats = store.stats()
+        yield Finding("ok", "documents", f"{path}: {stats.unique_files:,} files, {stats.total_chunks:,} chunks")
+    except (RatsearchError, OSError) as error:
+        yield Finding("bad", "documents", str(error), "Correct or leave out --docs.")
 
 
 def _model(options: Options) -> Iterator[Finding]:
