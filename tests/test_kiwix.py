@@ -330,6 +330,11 @@ class TestCommands:
         assert (status, out) == (1, "")
         assert err.startswith("ratsearch: The catalogue has no archive named 'cheese'.")
 
+    @pytest.mark.parametrize("limit", ["0", "-3", "many"])
+    def test_limit_that_is_none(self, run, limit):
+        with pytest.raises(SystemExit, match="2"):
+            run("search", "--limit", limit)
+
     def test_names_cannot_drive_the_terminal(self, run, server):
         server.entries = [entry("evil", "maxi", "2026-01", 1, title="\u009b2J red \u202e")]
         assert "\x9b" not in run("search")[1]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ArchiveError, RatsearchError
+from .options import whole_number
 from .progress import progress_bar
 
 if TYPE_CHECKING:
@@ -30,7 +31,13 @@ def add_zim_commands(parser: argparse.ArgumentParser) -> None:
     search = add("search", "list what the Kiwix library has: name, date, language, size, articles, title")
     search.add_argument("words", nargs="*", metavar="WORD", help="words of a title or description (none: everything)")
     search.add_argument("--lang", default="", metavar="CODE", help="a language: en, or eng")
-    search.add_argument("--limit", type=int, default=SHOWN, metavar="N", help=f"how many at most ({SHOWN})")
+    search.add_argument(
+        "--limit",
+        type=whole_number(1, "a whole number of at least 1"),
+        default=SHOWN,
+        metavar="N",
+        help=f"how many at most ({SHOWN})",
+    )
     search.add_argument("--json", action="store_true", help="print JSON")
 
     here = add("list", "list the archives in a folder")
@@ -80,7 +87,7 @@ def size(size_bytes: int) -> str:
 
 
 def _search(catalogue: Catalogue, args: argparse.Namespace, out: Screen, report: Report) -> int:
-    found = catalogue.search(" ".join(args.words), language=args.lang, limit=max(1, args.limit))
+    found = catalogue.search(" ".join(args.words), language=args.lang, limit=args.limit)
     if args.json:
         from .commands import print_json
 
