@@ -9,7 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -40,6 +41,7 @@ TIMEOUT_MS = 60_000  # for a busy machine
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium")
 
 REPLY = itertools.count(1)
+ARTICLE = "archive/hostile.zim/House/Of_rats"
 
 
 @contextmanager
@@ -288,6 +290,23 @@ def test_pages_of_the_archive_are_served_with_a_policy_of_their_own(page, url):
     assert "'self'" not in policy.split("img-src")[1].split(";")[0]
     for path in ("archive/other.zim/rat", "archive/hostile.zim/../../app.py", "archive/hostile.zim/", "archive/"):
         assert page.request.get(url + path).status == 404, path
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", ARTICLE, {}, 200),
+        ("GET", ARTICLE, {"Host": "[::1]:7860", "Origin": "http://evil.example"}, 403),
+        ("GET", ARTICLE, {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:1"}, 403),
+        ("GET", ARTICLE, {"Sec-Fetch-Site": "same-origin", "Origin": "https://rat.example"}, 200),
+        ("POST", "gradio_api/upload", {}, 403),
+        ("GET", "gradio_api/deep_link?session_hash=x", {}, 403),
+    ],
+)
+def test_no_other_sites_page_may_ask_and_nobody_may_upload(url, method, path, headers, status):
+    with closing(HTTPConnection(urlsplit(url).netloc, timeout=60)) as connection:
+        connection.request(method, "/" + path, headers=headers)
+        assert connection.getresponse().status == status
 
 
 @pytest.mark.parametrize(("question", "seen"), [("Read for ever", "512 of 2210"), ("Write for ever", "Once upon")])

@@ -54,8 +54,8 @@ class Conversation:
 
     def stop(self) -> None:
         """End the answer that is being written, at once. May be called from any thread."""
-        if self._running:
-            self._running.stop()
+        if running := self._running:  # read once: another thread may end it meanwhile
+            running.stop()
 
     def clear(self) -> None:
         """Forget everything; an answer that is being written ends."""

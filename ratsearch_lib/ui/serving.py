@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from ..cli.options import whole_number
 from ..errors import RatsearchError
 from .articles import ArchivePages
-from .headers import SecurityHeaders
+from .headers import OwnPageOnly, SecurityHeaders
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -138,7 +138,9 @@ def serve(page: gr.Blocks, args: argparse.Namespace, library: Callable[[], Libra
             head="".join(f"<script>{(UI / name).read_text('utf-8')}</script>" for name in SCRIPTS),
             favicon_path=UI / "rat.svg",
             footer_links=[],
-            app_kwargs={"middleware": [Middleware(ArchivePages, library), Middleware(SecurityHeaders)]},
+            app_kwargs={
+                "middleware": [Middleware(OwnPageOnly), Middleware(ArchivePages, library), Middleware(SecurityHeaders)]
+            },
             prevent_thread_lock=True,
             quiet=True,
             share=args.share,
