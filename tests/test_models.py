@@ -151,7 +151,8 @@ class TestNames:
             hub_file(name)
 
     def test_file_in_a_folder(self):
-        assert hub_file("hf:a/b:Q4/x-00001-of-00002.gguf").parts[-2:] == ("a--b", "x-00001-of-00002.gguf")
+        """Another folder's file of that name is another file."""
+        assert hub_file("hf:a/b:Q4/x.gguf").parts[-3:] == ("a--b", "Q4", "x.gguf")
 
     def test_known_ones(self, capsys):
         before = signal.getsignal(signal.SIGTERM)

@@ -40,7 +40,7 @@ def hub_file(model: str) -> Path:
         raise ModelError(
             f"{model[:200]} names no model file: write hf:OWNER/REPO:FILE.gguf, as `ratsearch model list` does."
         )
-    return cache_folder("models") / match[1].replace("/", "--") / match[2].rpartition("/")[2]
+    return cache_folder("models") / match[1].replace("/", "--") / match[2]
 
 
 def hub_weights(
