@@ -79,6 +79,15 @@ class TestFormats:
         assert file.text == "# Owls\n\nThey hunt.\n\na | b"
         assert file.encoding == "docx"
 
+    def test_damaged_lzma(self):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as file:
+            file.writestr("word/document.xml", "<document/>" + " " * 9000)
+        data = bytearray(packed.getvalue())
+        data[60:75] = b"\xff" * 15  # within the packed member
+        with pytest.raises(NotText, match="damaged ZIP"):
+            extract(bytes(data), "a.docx")
+
     def test_epub_in_reading_order(self):
         package = (
             '<package><manifest><item id="b" href="b%20c.xhtml"/><item id="a" href="a.xhtml"/></manifest>'

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from .extract import MAX_BYTES, NotText, read_html
 
 MAX_MEMBERS = 20_000
+_LZMA = (zipfile.lzma.LZMAError,) if zipfile.lzma else ()  # some Pythons are built without
 _CHUNK = 1 << 20
 _HEADING = re.compile(r"heading ?([1-6])$", re.I)
 
@@ -42,7 +43,7 @@ class _Unpacker:
                     parts.append(part)
         except KeyError as error:
             raise NotText("damaged: a part of it is missing") from error
-        except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, OSError, EOFError) as error:
+        except (zipfile.BadZipFile, zlib.error, *_LZMA, ValueError, NotImplementedError, OSError, EOFError) as error:
             raise NotText("a damaged ZIP file") from error
         except RuntimeError as error:  # that is how zipfile says it
             raise NotText("encrypted") from error
