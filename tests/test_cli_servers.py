@@ -78,7 +78,7 @@ def test_key_is_not_sent_to_a_found_server():
 
 
 class TestRealServer:
-    """The issue's own question, with a real llama.cpp server that the command starts."""
+    """With a real llama.cpp server that the command starts."""
 
     QUESTION = "When was George IV born?"
 
