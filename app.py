@@ -102,10 +102,9 @@ def build(answering: Answering, owner: Owner):
         if conversation.running:
             yield gr.skip(), gr.skip()  # without this Gradio would empty both
             return
-        box = gr.Textbox(value="", submit_btn=False, stop_btn=True)
+        box, run = gr.Textbox(value="", submit_btn=False, stop_btn=True), partial(answering.run, settings)
         try:
-            run = partial(answering.run, settings)
-            async with aclosing(conversation.ask(question, run, answering.explain)) as chats:
+            async with aclosing(conversation.ask(question[:MAX_QUESTION_CHARS], run, answering.explain)) as chats:
                 async for chat in chats:
                     yield chat, box
                     box = gr.skip()
@@ -198,8 +197,7 @@ def build(answering: Answering, owner: Owner):
         return *refresh(), about.verdict_html(f"{name} is read, too."), ""
 
     async def describe(request: gr.Request) -> AsyncIterator[tuple]:
-        waiting = [gr.skip()] * (4 + len(side.owners))
-        yield about.header_html("Opening the archive and the model…"), *waiting
+        yield about.header_html("Opening the archive and the model…"), *[gr.skip()] * (4 + len(side.owners))
         session = await answering.session()
         examples = [{"text": each, "display_text": each} for each in about.questions_for(session.library)]
         chat = gr.Chatbot(placeholder=about.welcome(session.library), examples=examples)

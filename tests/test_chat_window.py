@@ -212,8 +212,8 @@ def test_a_prompt_that_was_cut_without_a_word_is_noticed():
     cut = sse(text("A rodent."), finish(), usage(1026, 5))
     with ScriptedServer([cut, say("Yes.")], routes={"GET /props": llamacpp_props(n_ctx=65536)}) as server:
         agent = Agent(ChatClient(server.base_url), [read_article], mode="tools")
-        *_, notice, finished = agent.run("What is a rat?", history)
-        assert isinstance(notice, Notice)
+        *events, finished = agent.run("What is a rat?", history)
+        [notice] = of_type(events, Notice)
         assert "1,026 tokens" in notice.text
         again = list(agent.run("Sure?", finished.messages))
         assert of_type(again, ContextTrimmed)

@@ -38,7 +38,7 @@ def test_an_agent_needs_no_archive_and_a_library_no_model():
 
 
 def test_public_names():
-    """DESIGN's public interface: a name that goes away breaks somebody's notebook."""
+    """A name that goes away breaks somebody's notebook."""
     assert {
         "Agent", "Archive", "Article", "ChatClient", "Entry", "Library", "LocalServer", "Passage", "ReadResult",
         "TitleIndex", "TitleMatch", "ToolContext",

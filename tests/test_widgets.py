@@ -50,7 +50,8 @@ def test_shows_what_was_read_and_answered(chat_with):
     assert "&lt;b&gt;A rodent.&lt;/b&gt;" in html
     assert "<strong>A rodent.</strong>" in html
     assert chat.text() == (
-        "> What is a rat?\n\n[read_article | Rat]\n\n  Article: Rat\n  \n  <b>A rodent.</b>\n\n**A rodent.**"
+        "> What is a rat?\n\n[read_article | Rat]\n\n  Article: Rat\n  \n  <b>A rodent.</b>\n\n**A rodent.**\n\n"
+        "1 of 1 sentence found in Rat."
     )
     assert [message["role"] for message in chat.messages] == ["user", "assistant", "tool", "assistant"]
     assert chat._repr_mimebundle_()["text/plain"] == chat.text()

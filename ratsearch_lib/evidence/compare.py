@@ -23,6 +23,7 @@ TWO_PIECES = 0.93
 LINES, WORTH_A_LOOK = 3, 0.65  # how many lines are looked at closely, and how near to the best they must come
 DENIED_WITHIN = 4  # words after a negation
 BESIDE, NEAR = 2, 7  # words beside a fact in the claim, of which one must be so near to it in the passage
+REACH = 40  # words to each side among which those are looked for
 
 _CAPITALISED = re.compile(r"[^\W\d_](?:[^\W_]|['’.](?=\w))*")
 _KANA = re.compile("[\u3041-\u309f]")  # Japanese writes its particles and endings in these letters
@@ -115,7 +116,7 @@ def _is_fact(word: str, names: dict[str, str]) -> bool:
 def _beside(said: Sequence[tuple[str, str, bool]], n: int) -> frozenset[str]:
     """The beginnings of the nearest words on both sides that are no facts themselves."""
     found = set()
-    for side in (said[n + 1 :], said[:n][::-1]):
+    for side in (said[n + 1 : n + 1 + REACH], said[max(0, n - REACH) : n][::-1]):
         near = [key for _, key, is_fact in side if not is_fact and key not in _IS_LIGHT][:BESIDE]
         found.update(key[:BEGINNING] for key in near)
     return frozenset(found)
@@ -129,10 +130,11 @@ def _rarity(word: str, read: Sources) -> float:
 def _names(text: str, read: Sources) -> dict[str, str]:
     """The names of a sentence by their folded words. The first word is one where all that was read capitalises it."""
     found = {}
+    opening = len(text) - len(text.lstrip(_OPENING))
     for match in _CAPITALISED.finditer(text):
         if not match[0][0].isupper():
             continue
-        begins = not text[: match.start()].strip(_OPENING)
+        begins = match.start() <= opening
         for part in folded_words(match[0]):
             if not begins or (part not in STOP_WORDS and _is_always_name(part, read)):
                 found[part] = match[0]

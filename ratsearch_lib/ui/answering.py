@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_CLIENTS = 32  # that are remembered
 MAX_TEMPERATURE, MAX_TOKENS, MAX_STEPS = 5, 1_000_000, 50
+MAX_PROMPT_CHARS = 8_000
 MODES = ("auto", "tools", "guided")
 
 
@@ -61,7 +62,7 @@ class Settings:
             mode if mode in MODES else "auto",
             _number(temperature, 0, MAX_TEMPERATURE),
             round(tokens) if (tokens := _number(max_tokens, 1, MAX_TOKENS)) else None,
-            system_prompt,
+            system_prompt[:MAX_PROMPT_CHARS],
             max_steps if max_steps and 0 < max_steps <= MAX_STEPS else cls().max_steps,
             bool(keep_reasoning),
         )

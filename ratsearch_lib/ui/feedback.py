@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from datetime import datetime, timezone
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import platformdirs
 
 from .conversation import Turn
+
+MAX_BYTES, MAX_CHARS = 50_000_000, 50_000  # of the file, of a question or an answer: visitors write it
 
 
 def feedback_file() -> Path:
@@ -18,11 +21,13 @@ def feedback_file() -> Path:
 def save(turn: Turn, liked: bool | None, model: str, archive: str) -> None:
     """Add what a person thinks of an answer (None: that it was taken back). OSError where that cannot be written."""
     file = feedback_file()
+    if file.exists() and file.stat().st_size > MAX_BYTES:
+        raise OSError(errno.EFBIG, f"{file} is full: move it away")
     said = {
         "when": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "liked": liked,
-        "question": turn.question,
-        "answer": "\n\n".join(panel.body for panel in turn.panels if panel.kind == "answer"),
+        "question": turn.question[:MAX_CHARS],
+        "answer": "\n\n".join(panel.body for panel in turn.panels if panel.kind == "answer")[:MAX_CHARS],
         "sources": list(dict.fromkeys(panel.source for panel in turn.panels if panel.source)),
         "model": model,
         "archive": archive,

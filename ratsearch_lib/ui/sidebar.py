@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import kiwix
-from .answering import MODES, Settings
+from .answering import MAX_PROMPT_CHARS, MODES, Settings
 
 if TYPE_CHECKING:
     import gradio as gr
 
 KEPT = '<h2>Conversations</h2><div id="kept"></div>'
-MAX_PROMPT_CHARS = 8_000
 
 
 @dataclass(frozen=True, slots=True)
