@@ -22,6 +22,7 @@ from .conformance.server import (
     say,
     sse,
     text,
+    tool_call,
     usage,
 )
 
@@ -243,3 +244,14 @@ def test_a_window_nearly_full_is_counted_by_the_server():
     assert asked[0]["tools"]
     assert of_type(events, ContextTrimmed)
     assert isinstance(events[-1], RunFinished)
+
+
+def test_a_model_that_repeats_itself_in_a_small_window_comes_to_an_end():
+    """Each time the article is cut to fit, so each time it may be read again; but not for ever."""
+    again = sse(*tool_call("read_article", {"title": "Rat"}), finish("tool_calls"))
+    replies = [*[again] * 4, say("A rodent.")]
+    with ScriptedServer(replies, routes={"GET /props": llamacpp_props(n_ctx=900)}) as server:
+        agent = Agent(ChatClient(server.base_url), [read_article], mode="tools")
+        finished = agent.ask("What is a rat?")
+        assert (finished.answer, finished.stop_reason) == ("A rodent.", "repeated")
+        assert "tools" not in server.requests[-1].json

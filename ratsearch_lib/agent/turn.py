@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -20,6 +21,7 @@ from .toolbox import Toolbox
 
 MAX_RESULT_TOKENS = 2000
 MIN_RESULT_TOKENS = 200
+MAX_SAME_CALL = 3  # in a run: titles, the article, and the article again after it was cut; in a small window for ever
 READ_BEFORE = "You have read this before: it stands above. Answer the question now."
 ANSWER_NOW = "Now give your answer."
 NO_ANSWER = "(The answer did not come.)"
@@ -54,6 +56,7 @@ class Turn:
         self._asked_again = False
         self._keys: dict[str, tuple[str, str]] = {}  # the calls of this run by id: name and arguments
         self._missed: set[tuple[str, str]] = set()  # those that read nothing
+        self._times: Counter[tuple[str, str]] = Counter()
         self._done: set[tuple[str, str]] = set()  # those whose results stand whole, or need not be tried again
         self._stands: dict[str, ToolResult] = {}  # what was read, by source, as far as it stands whole
 
@@ -185,7 +188,8 @@ class Turn:
 
     async def _read(self, call: Call) -> ToolResult:
         key = (call.name, json.dumps(call.arguments, sort_keys=True))
-        if key in self._done:
+        self._times[key] += 1
+        if key in self._done or self._times[key] > MAX_SAME_CALL:
             return ToolResult(call.id, READ_BEFORE, False, None, None, 0.0)
         self._keys[call.id] = key
         self._context.choose = key in self._missed  # it cannot choose from the titles that it was shown
