@@ -26,13 +26,12 @@ from .agent.events import (
     ToolCall,
     ToolResult,
 )
-from .evidence import SentenceEvidence, is_found, summary, verdict_words
+from .evidence import SentenceEvidence
+from .words import STOP_REASONS, call_title, evidence_words, number, prefill_words, result_title, trimmed_words
 
 LOGO = "<-3,,~~"
 FRAME_S = 0.2
 RAT = ("  <8=~~", " <8=~~ ", "<8=~~  ", "~~=8>  ", " ~~=8> ", "  ~~=8>")
-MAX_TITLE_CHARS = 80
-MAX_DOUBTED = 3  # sentences that were not found, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +39,6 @@ class InLine:
     """An event of the page's own: so many questions are answered before this one."""
 
     ahead: int
-
-
-STOP_REASONS = {
-    "length": "The reply was cut off at the model's token limit.",
-    "max_steps": "The model went on calling tools, so it was asked to answer with what it had read.",
-    "repeated": "The model asked for what it had read already, so it was asked to answer with that.",
-    "empty": "The model's reply was empty: ask again, or in other words.",
-}
 
 
 @dataclass(slots=True)
@@ -117,10 +108,10 @@ class TurnView:
             return
         match event:
             case InLine(ahead):
-                self._show_status(f"Waiting: {_number(ahead, 'question')} before this one")
+                self._show_status(f"Waiting: {number(ahead, 'question')} before this one")
             case Prefill(processed, total):
                 self._start_step()
-                self._show_status(_reading(processed, total))
+                self._show_status(prefill_words(processed, total))
             case Generated(tokens):
                 self._count_tokens(tokens)
             case ReasoningDelta(text):
@@ -132,7 +123,7 @@ class TurnView:
             case ToolCall(id, name, arguments):
                 self._close_stream()
                 body = json.dumps(arguments, indent=2, ensure_ascii=False, default=str)
-                self._calls.append((id, self._open("tool", title=_call_title(name, arguments), body=body)))
+                self._calls.append((id, self._open("tool", title=call_title(name, arguments), body=body)))
             case ToolResult():
                 self._add_result(event)
                 self._start_step()
@@ -236,9 +227,9 @@ class TurnView:
             self._tokens_before = 0
         self._tokens = tokens
         if panel := self._current():
-            panel.log = _number(tokens - self._tokens_before, "token")
+            panel.log = number(tokens - self._tokens_before, "token")
         elif self.panels and self.panels[-1].kind == "status":
-            self._waiting = f"{_number(tokens, 'token')} Thinking…"
+            self._waiting = f"{number(tokens, 'token')} Thinking…"
 
     def _add_result(self, event: ToolResult) -> None:
         state = "error" if event.is_error else "done"
@@ -251,10 +242,10 @@ class TurnView:
         result = Panel(
             "result",
             f"result-{self._count}",
-            title=_result_title(event),
+            title=result_title(event),
             body=event.text,
             state=state,
-            log=_number(len(event.text), "character"),
+            log=number(len(event.text), "character"),
             duration_s=event.duration_s,
             parent=tool and tool.key,
             source=event.source,
@@ -303,58 +294,3 @@ class TurnView:
     def _drop_status(self) -> None:
         if self.panels and self.panels[-1].kind == "status":
             self.panels.pop()
-
-
-def evidence_words(sentences: Sequence[SentenceEvidence]) -> str:
-    """How many sentences were found, and what is wrong with the first that were not; "" where nothing is claimed."""
-    words = summary(sentences)
-    doubted = [each for each in sentences if each.verdict and not is_found(each)]
-    shown = [f"“{_one_line(each.sentence)}” {verdict_words(each)}" for each in doubted[:MAX_DOUBTED]]
-    if len(doubted) > MAX_DOUBTED:
-        shown.append(f"{len(doubted) - MAX_DOUBTED} more")
-    return f"{words}. Check: {'; '.join(shown)}." if shown else words and f"{words}."
-
-
-def trimmed_words(event: ContextTrimmed) -> str:
-    """What had to give way, in a sentence.
-
-    >>> trimmed_words(ContextTrimmed(results=2, turns=1, tokens=1500))
-    'The conversation no longer fits the context window: 2 results were cut, 1 turn was left out (about 1,500 tokens).'
-    """
-    parts = [
-        f"{_number(n, unit)} {'was' if n == 1 else 'were'} {done}"
-        for n, unit, done in ((event.results, "result", "cut"), (event.turns, "turn", "left out"))
-        if n
-    ]
-    what = ", ".join(parts) or "it was shortened"
-    return f"The conversation no longer fits the context window: {what} (about {_number(event.tokens, 'token')})."
-
-
-def _reading(processed: int, total: int) -> str:
-    if processed <= 0:
-        return "Processing…"
-    of = f" of {total}" if total > processed else ""
-    return f"{processed}{of} tokens Reading…"
-
-
-def _number(n: int, unit: str) -> str:
-    return f"{n:,} {unit}{'' if n == 1 else 's'}"
-
-
-def _one_line(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= MAX_TITLE_CHARS else text[: MAX_TITLE_CHARS - 1] + "…"
-
-
-def _call_title(name: str, arguments: dict) -> str:
-    shown = ", ".join(str(value) for value in arguments.values())
-    return _one_line(f"{name} | {shown}" if shown else name)
-
-
-def _result_title(event: ToolResult) -> str:
-    if event.title:
-        return _one_line(f"Read: {event.title}")
-    first_line = _one_line(event.text.lstrip().partition("\n")[0]).rstrip(":")
-    if event.is_error:
-        return f"Error: {first_line}" if first_line else "Error"
-    return first_line or "Empty result"

@@ -95,6 +95,7 @@ class TestRealServer:
         assert "12 August 1762" in done.stdout
         assert "— George IV" in done.stdout
 
+    @pytest.mark.timeout(1000)
     @pytest.mark.skipif(
         "RATSEARCH_TEST_GGUF" not in os.environ, reason="RATSEARCH_TEST_GGUF names no model that calls tools"
     )

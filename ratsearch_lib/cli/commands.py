@@ -14,7 +14,7 @@ from ..asked import Asked
 from ..errors import ArticleError, ChatError, EntryNotFound, RatsearchError
 from ..evidence import SentenceEvidence, citations, is_found, mark, summary, verdict_words
 from ..spelling import unquoted, without_section
-from ..view import STOP_REASONS, trimmed_words
+from ..words import STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
 from .options import Options, Report, Session, open_library
 from .screen import Screen

@@ -34,7 +34,8 @@ from ..agent.events import (
 )
 from ..errors import ChatError, RatsearchError
 from ..evidence import SentenceEvidence, is_found, summary, verdict_words
-from ..view import LOGO, STOP_REASONS, trimmed_words
+from ..view import LOGO
+from ..words import STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
 from .options import Session
 from .screen import Screen
