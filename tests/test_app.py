@@ -12,6 +12,7 @@ import sys
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from threading import Timer
 from urllib.parse import urlsplit
 
 import pytest
@@ -37,6 +38,7 @@ from .hostile import HOSTILE_TITLE, INJECTIONS, hostile_archive
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 TIMEOUT_MS = 60_000  # for a busy machine
+START_S = 180
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium")
 
@@ -51,9 +53,12 @@ def running_app(*options: str, **environ: str):
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     command = [sys.executable, "app.py", "--port", port, *options]
+    environ = os.environ | {"PYTHONFAULTHANDLER": "1"} | environ
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ | environ
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environ
     )
+    overdue = Timer(START_S, process.send_signal, [signal.SIGABRT])  # it says where it stands, and ends
+    overdue.start()
     try:
         said = []
         for line in process.stdout:
@@ -62,12 +67,14 @@ def running_app(*options: str, **environ: str):
                 break
         else:
             pytest.fail("app.py did not start:\n" + "".join(said))
+        overdue.cancel()
         yield found[0]
         process.send_signal(signal.SIGINT)
         rest = process.communicate(timeout=20)[0]
         assert process.returncode == 0, rest
         assert "Traceback" not in "".join(said) + rest
     finally:
+        overdue.cancel()
         process.kill()
         process.wait()
 
