@@ -239,7 +239,7 @@ def _transcript(folder: Path | None, question: Question, library: Library) -> Ab
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{question.id}.jsonl"
     file.unlink(missing_ok=True)
-    return Transcript(file, library.archive)
+    return Transcript(file, *library.archives)
 
 
 def main() -> None:

@@ -219,6 +219,12 @@ class Libraries:
         """The article at an entry of any of the archives."""
         return self.libraries[0].article(entry)
 
+    def article_of(self, source: str) -> Article:
+        """See `Library.article_of`."""
+        if source.startswith(f"{DOCUMENTS}/"):
+            return self.libraries[0].article_of(source)
+        return self.article(self.entry_of(source))
+
     def has(self, title: str) -> bool:
         return any(library.has(title) for library in self.libraries)
 

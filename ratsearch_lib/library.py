@@ -255,6 +255,16 @@ class Library:
             raise ArticleError(f'"{entry.title}" is not an article but {entry.mimetype}.')
         return Article.from_html(entry.content, title)
 
+    def article_of(self, source: str) -> Article:
+        """The whole article, or document, that the `source` of a `ReadResult` names. EntryNotFound, ArticleError."""
+        file, _, name = source.partition("/")
+        if file != DOCUMENTS or self._shelf is None:
+            return self.article(self.entry_of(source))
+        document = self._shelf.find(name, exactly=True)
+        if document is None:
+            raise EntryNotFound(f"There is no document {name} any more: look for another with search_documents.")
+        return document.article
+
     def _present(
         self, entry: Entry, wanted: str, context: ToolContext, *, section: str = "", note: str = ""
     ) -> ReadResult:

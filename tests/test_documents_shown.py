@@ -12,6 +12,7 @@ import pytest
 
 from ratsearch_lib import Library
 from ratsearch_lib.documents import DocumentStore
+from ratsearch_lib.errors import EntryNotFound
 from ratsearch_lib.sample import archive_path
 from ratsearch_lib.tools import ToolContext
 
@@ -51,6 +52,16 @@ def test_search_names_parts_that_can_be_read(library):
     assert "The zeppelin flies on Friday." in text
     assert "Part 1 of" in text
     assert "Part 0 of" not in text
+
+
+def test_what_was_read_is_found_again_whole(library):
+    """By its source, as an article is: for summaries, and `ratsearch read --whole`."""
+    found = library.article_of(library.read("plan#2").source)
+    assert "The zeppelin flies on Friday." in found.lead
+    assert library.article_of("documents/other.txt").lead == "Nothing else <script>alert(1)</script>."
+    assert library.article_of(library.read("Bison bison").source).title == "American bison"
+    with pytest.raises(EntryNotFound, match=r"no document gone\.txt any more"):
+        library.article_of("documents/gone.txt")
 
 
 @pytest.mark.parametrize("name", ["notes/plan.md", "./notes/plan.md", "plan.md", "plan", "PLAN", '"plan.md"'])

@@ -32,6 +32,7 @@ from .conformance.server import (
     usage,
 )
 from .conftest import ROOT
+from .zims import make_archive
 
 KEY = "sk-very-secret-key-1234"
 QUESTION = "What is a rat?"
@@ -42,10 +43,10 @@ def read_article(title: str) -> str:
     return f"Article: {title}\nA rodent – 鼠."
 
 
-def record(path, replies, *questions, archive=None, routes=None, **options):
+def record(path, replies, *questions, archives=(), routes=None, **options):
     """The events of runs in one conversation, which are recorded to `path`."""
     runs, messages = [], ()
-    with ScriptedServer(replies, routes=routes) as server, Transcript(path, archive) as transcript:
+    with ScriptedServer(replies, routes=routes) as server, Transcript(path, *archives) as transcript:
         client = ChatClient(server.base_url, None, KEY, temperature=0)
         agent = Agent(client, [read_article], transcript=transcript, **options)
         for question in questions:
@@ -97,10 +98,12 @@ def test_what_the_server_says_of_itself_is_replayed(tmp_path, tools):
 
 def test_the_first_line_holds_what_an_experiment_needs(tmp_path):
     path, archive = tmp_path / "run.jsonl", Archive(archive_path())
-    record(path, [say("A rodent.")], QUESTION, archive=archive, mode="tools", system_prompt="Be brief.")
+    other = make_archive(tmp_path / "other.zim", [("Main", "Main", "<h1>Main</h1><p>Text.</p>")])
+    record(path, [say("A rodent.")], QUESTION, archives=[archive, other], mode="tools", system_prompt="Be brief.")
     start = lines(path)[0]
     assert start["type"] == "start"
-    assert start["archive"] == {"name": archive.path.name, "uuid": archive.uuid}
+    assert start["archives"] == [{"name": each.path.name, "uuid": each.uuid} for each in (archive, other)]
+    assert f"\n{archive.path.name}, other.zim\n" in shown(path).stdout
     assert (start["model"], start["request_options"]) == ("scripted", {"temperature": 0})
     assert (start["system_prompt"], start["mode"]) == ("Be brief.", "tools")
     assert start["tools"][0]["function"]["name"] == "read_article"
@@ -268,7 +271,7 @@ def test_replay_refuses_what_is_none(tmp_path):
     "content",
     [
         "",
-        '{"type":"start","format":1,"archive":-1}\n',
+        '{"type":"start","format":1,"archives":-1}\n',
         '{"type":"start","format":1}\n{"type":"run","run":[]}\n',
         '{"type":"start","format":1}\n{"type":"run","run":1,"at":0,"question":5}\n',
     ],

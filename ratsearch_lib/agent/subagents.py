@@ -159,4 +159,4 @@ def _find(library: Library, title: str) -> Article:
     result = library.read(title)
     if result.title is None:
         raise EntryNotFound(f'There is no article "{title}". {" ".join(result.text.split())[:300]}')
-    return library.article(library.entry_of(result.source))
+    return library.article_of(result.source)

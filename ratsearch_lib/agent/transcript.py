@@ -1,6 +1,6 @@
 """Transcripts: an agent's runs as JSON Lines, to be looked into, shown again and replayed.
 
-    start     once: versions, archive, model, request options, system prompt, tools, and how the agent was set up
+    start     once: versions, archives, model, request options, system prompt, tools, and how the agent was set up
     run       a question; the lines of a run have its number
     message   a message, told once; requests and ends of runs name messages by number
     request   what the server was asked; each `delta` of its reply follows, and an `end`, or the error it `failed` with
@@ -43,14 +43,14 @@ Line = dict[str, Any]
 class Transcript:
     """A transcript that is being written, to a new file: `Agent(client, tools, transcript=Transcript("run.jsonl"))`.
 
-    archive  what the agent reads, so that the first line can name it
+    archives  what the agent reads, so that the first line can name them
 
     TranscriptError when the file exists already or cannot be written. Safe for several threads and runs at once.
     """
 
-    def __init__(self, path: str | Path, archive: Archive | None = None):
+    def __init__(self, path: str | Path, *archives: Archive):
         self.path = Path(path)
-        self._archive = archive
+        self._archives = archives
         self._start = time.monotonic()
         self._lock = threading.RLock()
         self._started = False
@@ -147,13 +147,12 @@ class Transcript:
     def _about(self, client: RecordingClient) -> Line:
         from .. import __version__
 
-        archive = self._archive
         return {
             "format": FORMAT,
             "ratsearch": __version__,
             "python": platform.python_version(),
             "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "archive": archive and {"name": archive.path.name, "uuid": archive.uuid},
+            "archives": [{"name": each.path.name, "uuid": each.uuid} for each in self._archives],
             "server": client.base_url,
             "model": client.model,
             "request_options": client.request_options,

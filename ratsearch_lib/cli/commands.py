@@ -136,7 +136,7 @@ def _whole(library: Library, title: str, result: ReadResult) -> str:
             section = library.archive.entry(title).section
         except EntryNotFound:  # a title that was only like the article's
             section = without_section(unquoted(title))[1]
-        article = library.article(library.entry_of(result.source))
+        article = library.article_of(result.source)
         article = (section and article.part(section)) or article
         return "".join([*result.text.partition("\n")[:2], article.text().partition("\n")[2]])
     return result.text

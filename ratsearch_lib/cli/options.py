@@ -246,7 +246,7 @@ def open_session(options: Options, report: Report, *, build: str = "wait") -> It
         if options.save:
             from ..agent.transcript import Transcript
 
-            transcript = stack.enter_context(Transcript(options.save, library.archive))
+            transcript = stack.enter_context(Transcript(options.save, *library.archives))
         agent = make_agent(options, client, library, transcript)
         yield Session(
             library, client, server, agent, archive_line(options, library), model_line(options, client, server)

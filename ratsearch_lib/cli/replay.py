@@ -53,7 +53,7 @@ def _pace(speed: float | None, out: Screen) -> Callable[[float], None]:
 
 
 def _header(line: Line, out: Screen) -> None:
-    archive = line["archive"]["name"] if line.get("archive") else "no archive"
+    archive = ", ".join(each["name"] for each in line.get("archives", [])) or "no archive"
     model = f"{line.get('model')} at {line.get('server')}"
     for text in (f"ratsearch {LOGO}", archive, f"{model} (recorded {line.get('time')})", RULE):
         out.line(text)
