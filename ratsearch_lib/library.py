@@ -13,10 +13,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from .archive import Archive, Entry
-from .article import Article, passages, quotes
+from .article import Article
 from .choose import Candidate, best_article, gather
-from .errors import ArchiveError, ArticleError, EntryNotFound, TitleIndexError
+from .errors import ArchiveError, EntryNotFound, TitleIndexError
 from .leads import LeadIndex, LeadMatch, fuse
+from .present import article_at, present, present_document
 from .shelf import DOCUMENTS, SEARCH_DOCUMENTS, Document, Shelf
 from .spelling import unquoted, without_section
 from .titles import TitleIndex, TitleMatch
@@ -27,7 +28,6 @@ from .xapian import search_text, suggest
 if TYPE_CHECKING:
     from .documents import DocumentStore
 
-MAX_CHARS = 65_535
 RELATED = 20
 TEXT_SEARCH_S = 0.3  # for the archive's own full-text index, which may lie on a slow disk
 SMALL_ARCHIVE = 50_000  # entries; the index of a smaller one is built sooner than a process starts
@@ -198,13 +198,13 @@ class Library:
 
     def _read(self, wanted: str, context: ToolContext) -> ReadResult:
         if self._shelf and (document := self._shelf.find(unquoted(wanted), exactly=True)):
-            return self._present_document(document, context)
+            return present_document(document, context)
         for name in dict.fromkeys((wanted, unquoted(wanted))):
             with suppress(EntryNotFound):
-                return self._present(self.archive.entry(name), name, context)
+                return present(self.archive.entry(name), context)
         wanted = unquoted(wanted)
         if self._shelf and (document := self._shelf.find(wanted)):
-            return self._present_document(document, context)
+            return present_document(document, context)
         if not wanted:
             return ReadResult('Give the title of an article, for example read_article("Oxygen").')
         head, section = without_section(wanted)
@@ -213,7 +213,7 @@ class Library:
             return self._related(wanted)
         entry = self.archive.entry(match.path)
         note = "" if titles.exact(head) else f' (for "{head}")'
-        return self._present(entry, wanted, context, section=section, note=note)
+        return present(entry, context, section=section, note=note)
 
     def _related(self, wanted: str) -> ReadResult:
         titles = [match.title.replace("_", " ") for match in self.related(wanted)]
@@ -244,16 +244,7 @@ class Library:
 
     def article(self, entry: Entry) -> Article:
         """The article at an entry. ArticleError when the page holds no text."""
-        is_file_name = entry.title == entry.path and ("/" in entry.path or "." in entry.path)
-        title = None if is_file_name else entry.title
-        if entry.mimetype.startswith("text/plain"):
-            text = entry.content.decode("utf-8", "replace").strip()
-            if not text:
-                raise ArticleError(f'"{entry.title}" is empty.')
-            return Article(entry.title, lead=text)
-        if not entry.is_html:
-            raise ArticleError(f'"{entry.title}" is not an article but {entry.mimetype}.')
-        return Article.from_html(entry.content, title)
+        return article_at(entry)
 
     def article_of(self, source: str) -> Article:
         """The whole article, or document, that the `source` of a `ReadResult` names. EntryNotFound, ArticleError."""
@@ -264,45 +255,6 @@ class Library:
         if document is None:
             raise EntryNotFound(f"There is no document {name} any more: look for another with search_documents.")
         return document.article
-
-    def _present(
-        self, entry: Entry, wanted: str, context: ToolContext, *, section: str = "", note: str = ""
-    ) -> ReadResult:
-        source = f"{self.archive.path.name}/{entry.path}"
-        try:
-            article = self.article(entry)
-        except ArticleError as error:
-            return ReadResult(f"Article: {entry.title}{note}\n\n({error})", entry.title, source)
-        section = section or entry.section
-        if section:
-            part = article.part(section)
-            article, note = part or article, note if part else f'{note} (it has no section "{section}")'
-        first = f"Article: {article.title}{note}"
-        if article.is_disambiguation:
-            first = f'"{article.title}" may refer to:'
-        return self._result(first, article, source, context)
-
-    def _present_document(self, document: Document, context: ToolContext) -> ReadResult:
-        source = f"{DOCUMENTS}/{document.name}"
-        return self._result(document.title, document.article, source, context, title=document.name)
-
-    def _result(
-        self, first: str, article: Article, source: str, context: ToolContext, *, title: str | None = None
-    ) -> ReadResult:
-        """What of `article` fits, under the line `first`."""
-        if context.max_tokens is None:
-            text = article.text(MAX_CHARS - len(first))
-        else:
-            text = article.select(
-                context.question, max_tokens=context.max_tokens, previous_questions=context.previous_questions
-            )
-        body = text.partition("\n")[2]
-        found = {}
-        if context.question:
-            asked = {"previous_questions": context.previous_questions}
-            found["passages"] = tuple(passages(article, context.question, **asked))
-            found["quotes"] = tuple(quotes(article, context.question, **asked))
-        return ReadResult(f"{first}\n{body}", title or article.title, source, **found)
 
     def _choose(self, wanted: str, context: ToolContext) -> ReadResult:
         """The article that answers the question best, of those that the title and the question's words lead to."""
@@ -319,6 +271,6 @@ class Library:
     def present(self, best: Candidate, wanted: str, context: ToolContext) -> ReadResult:
         """One of the `candidates`, as it is read."""
         if isinstance(best.entry, Document):
-            return self._present_document(best.entry, context)
+            return present_document(best.entry, context)
         note = "" if best.named else f' (for "{wanted}")'
-        return self._present(best.entry, wanted, context, note=note)
+        return present(best.entry, context, note=note)
