@@ -16,8 +16,9 @@ from contextlib import ExitStack, aclosing, suppress
 from functools import partial
 from pathlib import Path
 
-from ratsearch_lib.cli import options as opening
 from ratsearch_lib.cli.layout import clean
+from ratsearch_lib.cli.opening import Session, open_session
+from ratsearch_lib.cli.options import Options, add_options, add_save_option, choose
 from ratsearch_lib.cli.zim import catalogue
 from ratsearch_lib.errors import ChatError, RatsearchError
 from ratsearch_lib.ui import about, feedback, kept, kiwix, sidebar
@@ -39,7 +40,7 @@ def main() -> None:
     with ExitStack() as stack:
         try:
             check_host(args.host)
-            options = opening.choose(args, os.environ)
+            options = choose(args, os.environ)
             if not options.hub:  # then a model file is asked for by name
                 os.environ["HF_HUB_OFFLINE"] = "1"
             # Importing Gradio takes seconds: the model loads meanwhile.
@@ -57,7 +58,7 @@ def main() -> None:
             print(flush=True)
 
 
-async def until_interrupted(opened: Future[opening.Session], addresses: list[str | None]) -> None:
+async def until_interrupted(opened: Future[Session], addresses: list[str | None]) -> None:
     session = await asyncio.shield(asyncio.wrap_future(opened))
     say(f"ratsearch {LOGO}\n{session.archive_line}\n{session.model_line}")
     say("   ".join([*filter(None, addresses), "(Ctrl-C ends it)"]))
@@ -66,8 +67,8 @@ async def until_interrupted(opened: Future[opening.Session], addresses: list[str
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="app.py", description="Chat with an offline encyclopedia in the browser.")
-    opening.add_options(parser)
-    opening.add_save_option(parser)
+    add_options(parser)
+    add_save_option(parser)
     add_page_options(parser)
     args = parser.parse_args()
     if not args.auth and (named := os.environ.get("RATSEARCH_AUTH")):
@@ -84,9 +85,9 @@ def say(text: str) -> None:
         print(clean(text), flush=True)
 
 
-def open_everything(options: opening.Options, stack: ExitStack) -> opening.Session:
+def open_everything(options: Options, stack: ExitStack) -> Session:
     """What a question needs; `stack` closes it. The title index of a large archive is built while people read."""
-    session = stack.enter_context(opening.open_session(options, say, build="background"))
+    session = stack.enter_context(open_session(options, say, build="background"))
     if session.server:
         session.agent.warm_up()
     return session
@@ -172,7 +173,7 @@ def build(answering: Answering, owner: Owner):
         except OSError as error:
             gr.Warning(f"This could not be saved: {error.strerror}.")
 
-    async def choose(
+    async def change(
         address, key, model, mode, temperature, max_tokens, prompt, max_steps, keep, token, request: gr.Request
     ):
         is_owner = owner.is_asking(request.client.host, request.headers, token or "")
@@ -281,7 +282,7 @@ def build(answering: Answering, owner: Owner):
             None, side.made, None, js="ratsearch.asMarkdown", **at_once
         )
         changes = [each.change if isinstance(each, gr.Textbox) else each.input for each in side.settings]
-        gr.on(changes, choose, side.settings, [settings, *side.owners], trigger_mode="multiple", **at_once)
+        gr.on(changes, change, side.settings, [settings, *side.owners], trigger_mode="multiple", **at_once)
         side.add.click(add, [side.path, side.token], [header, side.archive, clock, side.added, side.path], **private)
         folder = answering.options.zim.parent if answering.options.zim else Path()
         kiwix.wire(side.downloads, owner, side.token, side.path, catalogue(os.environ), folder)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ratsearch_lib.cli.options import Options, open_library
+from ratsearch_lib.cli.opening import open_library
+from ratsearch_lib.cli.options import Options
 from ratsearch_lib.cli.paths import choose_archives
 from ratsearch_lib.documents import DocumentStore
 from ratsearch_lib.errors import ArchiveError

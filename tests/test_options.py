@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from ratsearch_lib.chat.discover import find_server
-from ratsearch_lib.cli.options import Options, add_options, choose, open_client
+from ratsearch_lib.cli.options import Options, add_options, choose
 from ratsearch_lib.cli.paths import choose_archive
 from ratsearch_lib.cli.progress import progress_bar
+from ratsearch_lib.cli.servers import open_client
 from ratsearch_lib.errors import ArchiveError, ModelNotFound, RatsearchError
 
 USER_KEY = "sk-the-persons-own"

@@ -14,7 +14,8 @@ from .. import __version__
 from ..errors import RatsearchError
 from ..spelling import unquoted
 from .layout import clean
-from .options import add_archive_options, add_options, add_save_option, choose, number_from, open_session, whole_number
+from .opening import open_session
+from .options import add_archive_options, add_options, add_save_option, choose, number_from, whole_number
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -16,7 +16,8 @@ from ..evidence import SentenceEvidence, citations, is_found, mark, summary, ver
 from ..spelling import unquoted, without_section
 from ..words import STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
-from .options import Options, Report, Session, open_library
+from .opening import Session, open_library
+from .options import Options, Report
 from .screen import Screen
 from .servers import explain
 from .terminal import TurnPrinter, print_header

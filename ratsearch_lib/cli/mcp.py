@@ -14,7 +14,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from ..errors import RatsearchError
-from .options import Options, Report, add_archive_options, open_library, whole_number
+from .opening import open_library
+from .options import Options, Report, add_archive_options, whole_number
 
 if TYPE_CHECKING:
     from ..library import Library

@@ -37,7 +37,7 @@ from ..evidence import SentenceEvidence, is_found, summary, verdict_words
 from ..view import LOGO
 from ..words import STOP_REASONS, trimmed_words
 from .layout import DIM_ITALIC
-from .options import Session
+from .opening import Session
 from .screen import Screen
 from .servers import explain
 

@@ -16,14 +16,15 @@ from ..agent.loop import SYSTEM_PROMPT, Agent
 from ..asked import Asked
 from ..chat.client import ChatClient
 from ..chat.window import Window
-from ..cli.options import archive_line, make_agent
+from ..cli.opening import archive_line, make_agent
 from ..cli.servers import explain
 from ..errors import RatsearchError
 from ..view import InLine
 from .line import Line
 
 if TYPE_CHECKING:
-    from ..cli.options import Options, Session
+    from ..cli.opening import Session
+    from ..cli.options import Options
     from ..library import Library
 
 MAX_CLIENTS = 32  # that are remembered
