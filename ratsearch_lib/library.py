@@ -52,8 +52,8 @@ class Library:
 
     >>> from ratsearch_lib.sample import archive_path
     >>> library = Library.open(archive_path(), build="wait")
-    >>> print(library.read_article("Bison bison")[:24])
-    Article: American bison
+    >>> library.read_article("Bison bison").split("\\n")[0]
+    'Article: American bison'
     """
 
     def __init__(self, archive: Archive, titles: TitleIndex | None = None, building: BackgroundBuild | None = None):

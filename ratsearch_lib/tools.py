@@ -24,6 +24,9 @@ class ReadResult:
     source    ``FILE.zim/PATH``, None when nothing was read
     passages  what answers the question best, best first (empty without a question)
     quotes    the article's own best sentences for the question, best first (empty without a question)
+
+    >>> ReadResult("Article: Oxygen\\n\\nA gas.", "Oxygen", "a.zim/Oxygen").text.split("\\n")[0]
+    'Article: Oxygen'
     """
 
     text: str

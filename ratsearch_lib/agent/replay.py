@@ -37,6 +37,9 @@ class ReplayClient:
     With the tools, the archive and the settings of the recording an agent tells the same events again, times aside; a
     reply may be played any number of times. A request that was not recorded raises TranscriptError, which says how it
     differs. `start` is the transcript's first line: see `ratsearch_lib.agent.transcript`.
+
+    >>> Agent(ReplayClient("run.jsonl"), library.tools).ask("What is a rat?").answer        # doctest: +SKIP
+    'A rodent.'
     """
 
     def __init__(self, path: str | Path):

@@ -46,6 +46,10 @@ class Transcript:
     archives  what the agent reads, so that the first line can name them
 
     TranscriptError when the file exists already or cannot be written. Safe for several threads and runs at once.
+
+    >>> with Transcript("run.jsonl", *library.archives) as transcript:                     # doctest: +SKIP
+    ...     Agent(client, library.tools, transcript=transcript).ask("What is a rat?").answer
+    'A rodent.'
     """
 
     def __init__(self, path: str | Path, *archives: Archive):

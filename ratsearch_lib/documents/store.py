@@ -28,7 +28,7 @@ class DocumentStore:
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "rat.txt").writetext_of("Rats sleep by day.")
+    >>> _ = (folder / "rat.txt").write_text("Rats sleep by day.")
     >>> store = DocumentStore(folder / "rag.db")
     >>> store.index(folder).indexed
     1

@@ -61,7 +61,12 @@ class CatalogueEntry:
 
 
 class Catalogue:
-    """The catalogue at `url`. Whatever goes wrong in asking it is a DownloadError."""
+    """The catalogue at `url`. Whatever goes wrong in asking it is a DownloadError.
+
+    >>> entry = Catalogue().find("wikipedia_en_all_mini")                                   # doctest: +SKIP
+    >>> entry.date, entry.size_bytes // 10**9                                               # doctest: +SKIP
+    ('2026-06', 12)
+    """
 
     def __init__(self, url: str = CATALOGUE_URL):
         self.url = url.rstrip("/")

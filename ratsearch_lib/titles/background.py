@@ -20,10 +20,11 @@ STOP_TIMEOUT_S = 5
 class BackgroundBuild:
     """Starts to build the title index of the archive in a child process, which ends with this one.
 
-    >>> build = BackgroundBuild("wikipedia.zim")
-    >>> build.progress
-    (5000, 190000)
-    >>> build.poll()  # None while it runs, then "done" or "failed"
+    >>> from ratsearch_lib.sample import archive_path
+    >>> build = BackgroundBuild(archive_path())
+    >>> done, total = build.progress
+    >>> build.wait()
+    'done'
     """
 
     def __init__(self, archive_path: str | Path, *, path: str | Path | None = None):
