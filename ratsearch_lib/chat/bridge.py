@@ -11,7 +11,6 @@ import atexit
 import concurrent.futures
 import contextlib
 import queue
-import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from typing import Any, Generic, TypeVar
@@ -22,8 +21,8 @@ _lock = threading.Lock()
 _thread: threading.Thread | None = None
 _loop: asyncio.AbstractEventLoop | None = None
 
-# On Windows a wait without a time limit cannot be interrupted by Ctrl-C.
-_WAIT_S = 0.2 if sys.platform == "win32" else None
+# A wait without a time limit misses the Ctrl-C that comes just before it begins, and on Windows every one.
+_WAIT_S = 0.2
 _FINISH_S = 2.0
 _END = object()
 _OWN_THREAD = "this is the background loop's own thread, which cannot wait for itself: use the async method instead"
