@@ -36,6 +36,8 @@ def main() -> None:
     args = parse_arguments()
     # Gradio may neither phone home nor ask Hugging Face for anything. It reads these when it is imported.
     os.environ.update(GRADIO_ANALYTICS_ENABLED="False", HF_HUB_DISABLE_TELEMETRY="1")
+    # It asks matplotlib, where that is installed, which backend it uses: to find one out costs the first visitor 2 s.
+    os.environ.setdefault("MPLBACKEND", "agg")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as stack:
         try:
